@@ -1,0 +1,17 @@
+//! idemspec proves whether an HTTP API is safe to retry.
+//!
+//! One straight line, and nothing points back:
+//!
+//! ```text
+//! scenarios/*.yaml ─┐
+//! target.yaml ──────┼─ plan ─► Plan ─ run ─► Transcript ─ judge ─► Findings ─ grade ─► Report ─ render ─► text
+//! contract ─────────┘  pure          IO                   pure              pure              pure
+//! ```
+//!
+//! The runner writes down what happened; judging is a pure function of transcript, contract and
+//! scenario. `tests/architecture.rs` keeps the layering.
+
+pub mod demo;
+pub mod runner;
+pub mod target;
+pub mod yaml;

@@ -1,0 +1,3 @@
+//! The only module that talks to a target.
+
+pub mod wire;
