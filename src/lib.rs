@@ -11,7 +11,14 @@
 //! The runner writes down what happened; judging is a pure function of transcript, contract and
 //! scenario. `tests/architecture.rs` keeps the layering.
 
+pub mod checklist;
+pub mod contract;
 pub mod demo;
+pub mod outcome;
+pub mod promise;
 pub mod runner;
+pub mod scenario;
 pub mod target;
+pub mod transcript;
+pub mod verdict;
 pub mod yaml;

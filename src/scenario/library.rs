@@ -1,0 +1,39 @@
+//! The scenarios that are built in.
+
+use super::{Scenario, parse};
+use crate::yaml::{Diagnostic, Source};
+use include_dir::{Dir, include_dir};
+use std::sync::Arc;
+
+static SCENARIOS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
+
+/// Every built-in scenario, in the order of the ids.
+///
+/// # Errors
+/// A built-in file that does not parse; a test keeps this from happening.
+pub fn scenarios() -> Result<Vec<Scenario>, Vec<Diagnostic>> {
+    let mut files = Vec::new();
+    collect(&SCENARIOS, &mut files);
+    files.sort();
+    files
+        .into_iter()
+        .map(|(id, text)| {
+            let source = Source { name: format!("scenarios/{id}.yaml"), text: text.to_owned() };
+            parse(&id, Arc::new(source), true)
+        })
+        .collect()
+}
+
+fn collect(dir: &'static Dir<'static>, files: &mut Vec<(String, &'static str)>) {
+    for file in dir.files() {
+        let path = file.path();
+        if path.extension().is_some_and(|ending| ending == "yaml")
+            && let Some(text) = file.contents_utf8()
+        {
+            files.push((path.with_extension("").to_string_lossy().replace('\\', "/"), text));
+        }
+    }
+    for inner in dir.dirs() {
+        collect(inner, files);
+    }
+}

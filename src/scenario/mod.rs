@@ -1,0 +1,411 @@
+//! Scenarios as data: what to do, what must hold for it to show anything, and what must hold.
+//!
+//! Nothing here knows a URL, a header or a status: scenarios speak of roles, and the target file
+//! says how its API is brought there.
+
+mod check;
+mod expectation;
+pub mod library;
+mod moment;
+mod parse;
+mod request;
+mod shape;
+
+use std::time::Duration;
+
+pub use expectation::{Bound, Check, Expectation, OutcomeBound, SeekIn};
+pub use moment::{Amount, Moment, Quantity, TimeSpan, When};
+pub use parse::parse;
+pub use request::{Close, Fault, Key, KeyShape, KeyTwist, Like, Marker, Request, ResponsePart};
+
+use crate::checklist::ItemId;
+use serde::{Deserialize, Serialize};
+
+/// The name of a step, unique within its scenario.
+pub type StepName = String;
+
+/// One scenario file.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its path without the ending, such as `race/burst`.
+    pub id: String,
+    /// The sentence of the bug report that must not come.
+    pub title: String,
+    /// How grave a failure is.
+    pub severity: Severity,
+    /// What the target must have, beyond what the steps show by themselves.
+    pub needs: Vec<Need>,
+    /// Once per operation, or once at the end of the run.
+    pub runs: Runs,
+    /// Nothing else may run meanwhile.
+    pub alone: bool,
+    /// How often all steps are repeated.
+    pub rounds: Rounds,
+    /// The cases; a scenario without cases has one, without a name.
+    pub cases: Vec<Case>,
+    /// What must hold for the scenario to show anything.
+    pub assume: Vec<Expectation>,
+    /// What must hold, by checklist item.
+    pub expect: Vec<(ItemId, Expectation)>,
+    /// The leading comment lines of the file, without `#`: what it catches and what it leaves alone.
+    pub notes: Vec<String>,
+}
+
+/// One case of a scenario: its steps with the case's own fields laid over them.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The part of the id after `#`.
+    pub name: Option<String>,
+    /// What is done, in order.
+    pub steps: Vec<Step>,
+}
+
+impl Scenario {
+    /// `race/burst`, or `lost/response#reset`.
+    pub fn case_id(&self, case: &Case) -> String {
+        match &case.name {
+            Some(name) => format!("{}#{name}", self.id),
+            None => self.id.clone(),
+        }
+    }
+}
+
+/// How grave a failure is for whoever uses the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Worth a note.
+    Low,
+    /// A nuisance in operation.
+    Medium,
+    /// Wrong results under conditions that do occur.
+    High,
+    /// Money or data is doubled, lost or leaked.
+    Critical,
+}
+
+/// When a scenario runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Runs {
+    /// Once for each operation that has what it needs.
+    #[default]
+    PerOperation,
+    /// Once, after all others.
+    AtEnd,
+}
+
+/// Something that a target must have for a scenario to apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Need {
+    /// An operation with an idempotency key.
+    Key,
+    /// A request with a body.
+    Body,
+    /// A request with a JSON body.
+    Json,
+    /// A key that travels in a header.
+    HeaderKey,
+    /// An operation on a resource that must exist first.
+    Given,
+    /// An operation whose meaning makes it idempotent: PUT, DELETE.
+    IdempotentMethod,
+    /// A probe of a state.
+    State,
+    /// A probe with a bound.
+    Bound,
+    /// A declared look-up.
+    Lookup,
+    /// Two base URLs of one API.
+    Replicas,
+    /// A retention that the contract declares.
+    Retention,
+    /// A retention with a maximum.
+    RetentionEnd,
+    /// A contract with first-sent dates.
+    FirstSent,
+}
+
+/// How often the steps are repeated, each time with fresh markers and keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// Rounds to run.
+    pub count: u32,
+    /// Rounds that must have shown something.
+    pub valid: u32,
+    /// Rounds to go on to while a bound asked for is not reached.
+    pub up_to: u32,
+    /// Rounds that may run at once.
+    pub side_by_side: u32,
+}
+
+/// One thing to do.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// A request, `times` times one after another.
+    Send {
+        /// The request.
+        request: Request,
+        /// How many times.
+        times: u32,
+    },
+    /// Copies of a request at once, or spread over a time.
+    Burst {
+        /// The request.
+        request: Request,
+        /// How many copies; a list rotates over the rounds.
+        copies: Vec<u32>,
+        /// Released together, or as fast as the limits allow.
+        release: Release,
+        /// No further copies are sent once one had this outcome.
+        stop_at: Option<crate::outcome::Outcome>,
+    },
+    /// The same request until it is answered for good.
+    Retry {
+        /// The request.
+        request: Request,
+        /// When to stop.
+        until: Until,
+        /// The pause between attempts; a Retry-After wins.
+        every: Duration,
+        /// When to give up.
+        patience: Duration,
+    },
+    /// Steps that run at once; over when all have ended.
+    Together(Vec<Step>),
+    /// Our time passes.
+    Wait(Wait),
+    /// The target's time passes.
+    Elapse(TimeSpan),
+    /// A named reading of all probes.
+    Read {
+        /// The reading's name.
+        name: StepName,
+    },
+    /// The target's look-up of an operation.
+    Lookup {
+        /// The step's name.
+        name: StepName,
+        /// Whose operation; `None` looks for a key that nobody used.
+        of: Option<StepName>,
+        /// By what.
+        by: LookupBy,
+        /// Who asks.
+        principal: PrincipalRole,
+    },
+    /// The target's clean-up of a step's resource.
+    Cleanup {
+        /// Whose resource.
+        of: StepName,
+    },
+    /// One of the target's hooks.
+    Hook {
+        /// The hook.
+        run: HookName,
+        /// When, within a `together`.
+        at: Option<Moment>,
+        /// The hook that undoes it at the end, whatever happens.
+        undo: Option<HookName>,
+    },
+    /// Every live key of the run, sent once more.
+    Recheck {
+        /// The step's name.
+        name: StepName,
+        /// At most so many keys.
+        at_most: u32,
+    },
+}
+
+impl Step {
+    /// The step's name, where it has one.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Step::Send { request, .. } | Step::Burst { request, .. } | Step::Retry { request, .. } => {
+                Some(&request.name)
+            }
+            Step::Read { name } | Step::Lookup { name, .. } | Step::Recheck { name, .. } => Some(name),
+            Step::Together(_) | Step::Wait(_) | Step::Elapse(_) | Step::Cleanup { .. } | Step::Hook { .. } => None,
+        }
+    }
+
+    /// The step's request, where it sends one.
+    pub fn request(&self) -> Option<&Request> {
+        match self {
+            Step::Send { request, .. } | Step::Burst { request, .. } | Step::Retry { request, .. } => Some(request),
+            _ => None,
+        }
+    }
+
+    /// The step itself, or the steps of a `together`.
+    pub fn leaves(&self) -> &[Step] {
+        match self {
+            Step::Together(steps) => steps,
+            single => std::slice::from_ref(single),
+        }
+    }
+}
+
+impl Case {
+    /// All steps, those of a `together` one by one.
+    pub fn leaves(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().flat_map(Step::leaves)
+    }
+
+    /// The step of this name.
+    pub fn step(&self, name: &str) -> Option<&Step> {
+        self.leaves().find(|step| step.name() == Some(name))
+    }
+}
+
+/// How the copies of a burst leave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Release {
+    /// All at once, as close together as the wire allows.
+    #[default]
+    Together,
+    /// As fast as the limits allow.
+    Loose,
+}
+
+/// When a retry stops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Until {
+    /// At an answer after which a client need not ask again.
+    #[default]
+    Final,
+    /// At any answer but "still in progress" or "too many requests".
+    NotInFlight,
+}
+
+/// What a `wait` waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wait {
+    /// Nothing of the scenario runs and the effects have stopped changing.
+    Settled,
+    /// A time.
+    For(TimeSpan),
+    /// What the step's response asked for.
+    RetryAfter(StepName),
+}
+
+/// By what a look-up finds an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LookupBy {
+    /// By the idempotency key.
+    Key,
+    /// By the client's own reference.
+    Reference,
+    /// By the resource's id.
+    Identity,
+}
+
+/// Which operation a step uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OperationRole {
+    /// The one that is judged.
+    #[default]
+    Subject,
+    /// Another one with a key.
+    Other,
+    /// Another method on the same resource.
+    OtherMethod,
+}
+
+/// Who sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PrincipalRole {
+    /// The first principal of the target.
+    #[default]
+    Owner,
+    /// One of another tenant.
+    OtherTenant,
+    /// The same user in another session.
+    OtherSession,
+    /// Another user of the same tenant.
+    SameTenant,
+    /// One who may not do the operation.
+    ReadOnly,
+    /// One whose credentials have run out.
+    Expired,
+    /// The one whose rights the hook `revoke` takes away.
+    Revoked,
+    /// One without credentials who may do the operation.
+    Anonymous,
+    /// The owner's request without its credentials.
+    Nobody,
+    /// The owner's request with junk for credentials.
+    Wrong,
+}
+
+impl PrincipalRole {
+    /// The name in YAML and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            PrincipalRole::Owner => "owner",
+            PrincipalRole::OtherTenant => "other-tenant",
+            PrincipalRole::OtherSession => "other-session",
+            PrincipalRole::SameTenant => "same-tenant",
+            PrincipalRole::ReadOnly => "read-only",
+            PrincipalRole::Expired => "expired",
+            PrincipalRole::Revoked => "revoked",
+            PrincipalRole::Anonymous => "anonymous",
+            PrincipalRole::Nobody => "nobody",
+            PrincipalRole::Wrong => "wrong",
+        }
+    }
+
+    /// Whether the tool makes this one itself, out of the owner.
+    pub fn is_built_in(self) -> bool {
+        matches!(self, PrincipalRole::Nobody | PrincipalRole::Wrong)
+    }
+}
+
+/// The closed list of hooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HookName {
+    /// Ends the target at once, as a crash would.
+    Kill,
+    /// Starts it again.
+    Start,
+    /// Says whether it is ready.
+    Ready,
+    /// Moves its clock by `seconds`.
+    AdvanceClock,
+    /// Takes away the right of the principal `revoked`.
+    Revoke,
+    /// Gives it back.
+    Restore,
+    /// Takes the key store down.
+    StoreDown,
+    /// Brings it back.
+    StoreUp,
+    /// Lets something behind the target fail.
+    FailDownstream,
+    /// Lets it work again.
+    HealDownstream,
+}
+
+impl HookName {
+    /// The name in YAML and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            HookName::Kill => "kill",
+            HookName::Start => "start",
+            HookName::Ready => "ready",
+            HookName::AdvanceClock => "advance-clock",
+            HookName::Revoke => "revoke",
+            HookName::Restore => "restore",
+            HookName::StoreDown => "store-down",
+            HookName::StoreUp => "store-up",
+            HookName::FailDownstream => "fail-downstream",
+            HookName::HealDownstream => "heal-downstream",
+        }
+    }
+}

@@ -1,0 +1,500 @@
+//! From a YAML file to a [`Scenario`], with a place for everything that is wrong.
+
+use super::check;
+use super::expectation::Expectation;
+use super::moment::{FixedTime, TimeSpan};
+use super::request::{BurstFields, RequestFields, RetryFields, SendFields};
+use super::{
+    Case, HookName, LookupBy, Moment, Need, PrincipalRole, Release, Rounds, Runs, Scenario, Severity, Step, StepName,
+    Until, Wait,
+};
+use crate::checklist::ItemId;
+use crate::yaml::{self, Diagnostic, Entry, Node, Source, Value};
+use serde::Deserialize;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Reads a scenario. `id` is its path without the ending. `library` marks our own scenarios, in
+/// which plain statuses, headers and JSON values are forbidden.
+///
+/// # Errors
+/// Everything that is wrong with the file, each with its place.
+pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, Vec<Diagnostic>> {
+    let notes = leading_comments(&source.text);
+    let root = yaml::parse(source).map_err(|diagnostic| vec![diagnostic])?;
+    let fields: Fields = yaml::decode(&root).map_err(|diagnostic| vec![diagnostic])?;
+    let mut problems = Vec::new();
+
+    let needs = read_needs(&fields.needs, &mut problems);
+    let rounds = read_rounds(fields.rounds.as_ref()).unwrap_or_else(|problem| {
+        problems.push(problem);
+        Rounds { count: 1, valid: 1, up_to: 1, side_by_side: 1 }
+    });
+    let cases = read_cases(&fields, &mut problems);
+    let assume = read_list(&fields.assume, &mut problems);
+    let expect = read_expect(&fields.expect, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let scenario = Scenario {
+        id: id.to_owned(),
+        title: fields.title,
+        severity: fields.severity.unwrap_or(Severity::High),
+        needs,
+        runs: fields.runs.unwrap_or_default(),
+        alone: fields.alone.unwrap_or(false) || cases.iter().any(is_alone),
+        rounds,
+        cases,
+        assume,
+        expect,
+        notes,
+    };
+    let problems = check::check(&scenario, &root, library);
+    if problems.is_empty() { Ok(scenario) } else { Err(problems) }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Fields {
+    title: String,
+    severity: Option<Severity>,
+    #[serde(default)]
+    needs: Vec<Node>,
+    runs: Option<Runs>,
+    alone: Option<bool>,
+    rounds: Option<Node>,
+    cases: Option<Node>,
+    steps: Vec<Node>,
+    #[serde(default)]
+    assume: Vec<Node>,
+    expect: Node,
+}
+
+/// The lines of comment before the first key.
+fn leading_comments(text: &str) -> Vec<String> {
+    text.lines()
+        .take_while(|line| line.starts_with('#'))
+        .map(|line| line.trim_start_matches('#').trim().to_owned())
+        .collect()
+}
+
+/// A hook, or a target's time that passes by its clock, disturbs everybody else.
+fn is_alone(case: &Case) -> bool {
+    case.leaves().any(|step| matches!(step, Step::Hook { .. }))
+}
+
+fn read_needs(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Need> {
+    const NOT_YET: [&str; 6] = ["name", "prepare", "precondition", "consumer", "sink", "documents"];
+    let mut needs = Vec::new();
+    for node in nodes {
+        if let Some(word) = node.as_text().filter(|word| NOT_YET.contains(word)) {
+            problems.push(Diagnostic::error(format!("the need `{word}` is not supported yet")).at(node.span.clone()));
+            continue;
+        }
+        match yaml::decode(node) {
+            Ok(need) => needs.push(need),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    needs
+}
+
+fn read_rounds(node: Option<&Node>) -> Result<Rounds, Diagnostic> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+    struct RoundsFields {
+        count: u32,
+        valid: Option<u32>,
+        up_to: Option<u32>,
+        side_by_side: Option<u32>,
+    }
+    let fields = match node {
+        None => RoundsFields { count: 1, valid: None, up_to: None, side_by_side: None },
+        Some(node) if node.as_map().is_some() => yaml::decode(node)?,
+        Some(node) => RoundsFields { count: yaml::decode(node)?, valid: None, up_to: None, side_by_side: None },
+    };
+    let place = |problem: Diagnostic| match node {
+        Some(node) => problem.at(node.span.clone()),
+        None => problem,
+    };
+    if fields.count == 0 {
+        return Err(place(Diagnostic::error("no rounds would run: the count is 0")));
+    }
+    let valid = fields.valid.unwrap_or((fields.count * 4).div_ceil(5));
+    if valid == 0 || valid > fields.count {
+        return Err(place(Diagnostic::error(format!("valid is between 1 and count ({})", fields.count))));
+    }
+    Ok(Rounds {
+        count: fields.count,
+        valid,
+        up_to: fields.up_to.unwrap_or(fields.count).max(fields.count),
+        side_by_side: fields.side_by_side.unwrap_or(1).clamp(1, fields.count),
+    })
+}
+
+fn read_list(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Expectation> {
+    let mut list = Vec::new();
+    for node in nodes {
+        match Expectation::read(node) {
+            Ok(expectation) => list.push(expectation),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    list
+}
+
+fn read_expect(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<(ItemId, Expectation)> {
+    let mut expect = Vec::new();
+    let Some(entries) = node.as_map() else {
+        problems.push(
+            Diagnostic::error("expect is a map from checklist items to lists").at(node.span.clone()).help("expect: { item-5: [ … ] }"),
+        );
+        return expect;
+    };
+    for Entry { key, key_span, value } in entries {
+        let Some(item) = ItemId::from_name(key) else {
+            problems.push(
+                Diagnostic::error(format!("unknown checklist item `{key}`"))
+                    .at(key_span.clone())
+                    .help("items are item-1 to item-9: `idemspec list` shows them"),
+            );
+            continue;
+        };
+        match value.as_list() {
+            Some(list) => expect.extend(read_list(list, problems).into_iter().map(|expectation| (item, expectation))),
+            None => problems.push(Diagnostic::error(format!("{key} holds a list of expectations")).at(value.span.clone())),
+        }
+    }
+    if expect.is_empty() && problems.is_empty() {
+        problems.push(
+            Diagnostic::error("the scenario expects nothing, so it could never fail")
+                .at(node.span.clone())
+                .help("add at least one expectation under a checklist item"),
+        );
+    }
+    expect
+}
+
+fn read_cases(fields: &Fields, problems: &mut Vec<Diagnostic>) -> Vec<Case> {
+    let plain = |problems: &mut Vec<Diagnostic>| Case { name: None, steps: read_steps(&fields.steps, problems) };
+    let Some(node) = &fields.cases else {
+        return vec![plain(problems)];
+    };
+    let Some(entries) = node.as_map().filter(|entries| !entries.is_empty()) else {
+        problems.push(Diagnostic::error("cases is a map from names to changed steps").at(node.span.clone()));
+        return vec![plain(problems)];
+    };
+    let names = step_names(&fields.steps);
+    let mut cases = Vec::new();
+    for Entry { key, value, key_span } in entries {
+        if !is_word(key) {
+            problems.push(
+                Diagnostic::error(format!("`{key}` is no name for a case: use small letters, digits and -"))
+                    .at(key_span.clone()),
+            );
+        }
+        let mut steps = fields.steps.clone();
+        for patch in value.as_map().unwrap_or_default() {
+            if !names.contains(&patch.key) {
+                let near = yaml::nearest(&patch.key, names.iter().map(String::as_str));
+                let problem = Diagnostic::error(format!("case `{key}` changes the step `{}`, and there is none", patch.key))
+                    .at(patch.key_span.clone());
+                problems.push(match near {
+                    Some(near) => problem.help(format!("did you mean `{near}`?")),
+                    None => problem.help(format!("steps are {}", names.join(", "))),
+                });
+                continue;
+            }
+            for step in &mut steps {
+                patch_step(step, patch);
+            }
+        }
+        // What is wrong in the shared steps is said once, not once for each case.
+        let mut own = Vec::new();
+        let steps = read_steps(&steps, &mut own);
+        for problem in own {
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
+        cases.push(Case { name: Some(key.clone()), steps });
+    }
+    cases
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// The `as` of every step, in the order of the file.
+fn step_names(steps: &[Node]) -> Vec<String> {
+    let mut names = Vec::new();
+    for step in steps {
+        for entry in step.as_map().unwrap_or_default() {
+            match entry.value.as_list() {
+                Some(inner) if entry.key == "together" => names.extend(step_names(inner)),
+                _ => names.extend(entry.value.get("as").and_then(Node::as_text).map(str::to_owned)),
+            }
+        }
+    }
+    names
+}
+
+/// Lays a case's fields over the step that they name.
+fn patch_step(step: &mut Node, patch: &Entry) {
+    let Value::Map(entries) = &mut step.value else { return };
+    for entry in entries {
+        if let (true, Value::List(inner)) = (entry.key == "together", &mut entry.value.value) {
+            for step in inner {
+                patch_step(step, patch);
+            }
+            continue;
+        }
+        if entry.value.get("as").and_then(Node::as_text) != Some(&patch.key) {
+            continue;
+        }
+        if let Value::Map(fields) = &mut entry.value.value {
+            for new in patch.value.as_map().unwrap_or_default() {
+                match fields.iter_mut().find(|field| field.key == new.key) {
+                    Some(old) => *old = new.clone(),
+                    None => fields.push(new.clone()),
+                }
+            }
+        }
+    }
+}
+
+fn read_steps(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut unnamed = 0;
+    for node in nodes {
+        match read_step(node, &mut unnamed, false) {
+            Ok(step) => steps.push(step),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    steps
+}
+
+const STEPS: [&str; 11] =
+    ["send", "burst", "retry", "together", "wait", "elapse", "read", "lookup", "cleanup", "hook", "recheck"];
+const STEPS_NOT_YET: [&str; 2] = ["sink", "prepare"];
+const REQUEST_NOT_YET: [&str; 4] = ["name", "first-sent", "only-if", "prepared"];
+
+fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<Step, Diagnostic> {
+    let (kind, body) = single_key(node, "a step", &STEPS, &STEPS_NOT_YET)?;
+    let mut made_up = |kind: &str| {
+        *unnamed += 1;
+        format!("{kind}-{unnamed}")
+    };
+    match kind {
+        "send" => {
+            let (own, request) = split_request(body, &["times"])?;
+            let fields: SendFields = yaml::decode(&own)?;
+            let request = request.into_request(&made_up("send"));
+            Ok(Step::Send { request, times: fields.times.unwrap_or(1).max(1) })
+        }
+        "burst" => {
+            let (own, request) = split_request(body, &["copies", "release", "stop-at"])?;
+            let fields: BurstFields = yaml::decode(&own)?;
+            if fields.copies.0.contains(&0) {
+                return Err(Diagnostic::error("a burst of 0 copies sends nothing").at(own.span.clone()));
+            }
+            let stop_at = match fields.stop_at {
+                Some(word) => Some(super::expectation::outcome_word(&word).map_err(|says| {
+                    Diagnostic::error(says).at(own.get("stop-at").map_or(own.span.clone(), |node| node.span.clone()))
+                })?),
+                None => None,
+            };
+            Ok(Step::Burst {
+                request: request.into_request(&made_up("burst")),
+                copies: fields.copies.0,
+                release: fields.release.unwrap_or(Release::Together),
+                stop_at,
+            })
+        }
+        "retry" => {
+            let (own, request) = split_request(body, &["until", "every", "for"])?;
+            let fields: RetryFields = yaml::decode(&own)?;
+            Ok(Step::Retry {
+                request: request.into_request(&made_up("retry")),
+                until: fields.until.unwrap_or(Until::Final),
+                every: fields.every.map_or(Duration::from_secs(1), |time| time.0),
+                patience: fields.r#for.map_or(Duration::from_secs(65), |time| time.0),
+            })
+        }
+        "together" if inside_together => {
+            Err(Diagnostic::error("a together holds no other together").at(node.span.clone()))
+        }
+        "together" => {
+            let Some(list) = body.as_list().filter(|list| !list.is_empty()) else {
+                return Err(Diagnostic::error("together holds a list of steps").at(body.span.clone()));
+            };
+            let steps = list.iter().map(|node| read_step(node, unnamed, true)).collect::<Result<Vec<_>, _>>()?;
+            Ok(Step::Together(steps))
+        }
+        "wait" => read_wait(body).map(Step::Wait),
+        "elapse" => yaml::decode::<TimeSpan>(body).map(Step::Elapse),
+        "read" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct ReadFields {
+                r#as: StepName,
+            }
+            yaml::decode::<ReadFields>(body).map(|fields| Step::Read { name: fields.r#as })
+        }
+        "lookup" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct LookupFields {
+                r#as: StepName,
+                of: Option<StepName>,
+                key: Option<super::Key>,
+                by: LookupBy,
+                principal: Option<PrincipalRole>,
+            }
+            let fields: LookupFields = yaml::decode(body)?;
+            match (&fields.of, &fields.key) {
+                (Some(_), None) | (None, Some(super::Key::Fresh)) => Ok(Step::Lookup {
+                    name: fields.r#as,
+                    of: fields.of,
+                    by: fields.by,
+                    principal: fields.principal.unwrap_or_default(),
+                }),
+                _ => Err(Diagnostic::error("a lookup has `of: STEP`, or `key: fresh` for one that nobody used")
+                    .at(body.span.clone())),
+            }
+        }
+        "cleanup" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct CleanupFields {
+                of: StepName,
+            }
+            yaml::decode::<CleanupFields>(body).map(|fields| Step::Cleanup { of: fields.of })
+        }
+        "hook" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct HookFields {
+                run: HookName,
+                at: Option<Moment>,
+                undo: Option<HookName>,
+            }
+            yaml::decode::<HookFields>(body).map(|fields| Step::Hook { run: fields.run, at: fields.at, undo: fields.undo })
+        }
+        "recheck" => {
+            #[derive(Deserialize)]
+            #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+            struct RecheckFields {
+                r#as: StepName,
+                keys: AllWord,
+                at_most: Option<u32>,
+            }
+            #[derive(Deserialize)]
+            #[serde(rename_all = "kebab-case")]
+            enum AllWord {
+                All,
+            }
+            let fields: RecheckFields = yaml::decode(body)?;
+            let AllWord::All = fields.keys;
+            Ok(Step::Recheck { name: fields.r#as, at_most: fields.at_most.unwrap_or(500) })
+        }
+        _ => unreachable!("single_key lets only known kinds pass"),
+    }
+}
+
+fn read_wait(body: &Node) -> Result<Wait, Diagnostic> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+    struct WaitFields {
+        retry_after: Option<StepName>,
+        deliveries: Option<u32>,
+        r#for: Option<FixedTime>,
+    }
+    if body.as_text() == Some("settled") {
+        return Ok(Wait::Settled);
+    }
+    if body.as_map().is_none() {
+        return yaml::decode::<TimeSpan>(body).map(Wait::For);
+    }
+    let fields: WaitFields = yaml::decode(body)?;
+    match fields {
+        WaitFields { retry_after: Some(step), deliveries: None, r#for: None } => Ok(Wait::RetryAfter(step)),
+        WaitFields { deliveries: Some(_), .. } => {
+            Err(Diagnostic::error("`wait: { deliveries }` is not supported yet").at(body.span.clone()))
+        }
+        _ => Err(Diagnostic::error("wait is `settled`, a duration, or { retry-after: STEP }").at(body.span.clone())),
+    }
+}
+
+/// Splits a step's fields into its own and those of its request.
+fn split_request(body: &Node, own: &[&str]) -> Result<(Node, RequestFields), Diagnostic> {
+    for entry in body.as_map().unwrap_or_default() {
+        if REQUEST_NOT_YET.contains(&entry.key.as_str()) {
+            return Err(
+                Diagnostic::error(format!("`{}` is not supported yet", entry.key)).at(entry.key_span.clone())
+            );
+        }
+        let known = || RequestFields::NAMES.iter().chain(own).copied();
+        if !known().any(|name| name == entry.key) {
+            let problem = Diagnostic::error(format!("unknown field `{}`", entry.key)).at(entry.key_span.clone());
+            return Err(match yaml::nearest(&entry.key, known()) {
+                Some(near) => problem.help(format!("did you mean `{near}`?")),
+                None => problem.help(format!("known fields: {}", known().collect::<Vec<_>>().join(", "))),
+            });
+        }
+    }
+    let (own, request) = split(body, own);
+    Ok((own, yaml::decode(&request)?))
+}
+
+/// The entries of a map with these names, and the rest.
+pub(super) fn split(body: &Node, names: &[&str]) -> (Node, Node) {
+    let (named, rest) = match &body.value {
+        Value::Map(entries) => entries.iter().cloned().partition(|entry| names.contains(&entry.key.as_str())),
+        _ => (Vec::new(), Vec::new()),
+    };
+    let rest = match &body.value {
+        Value::Map(_) | Value::Null => Value::Map(rest),
+        other => other.clone(),
+    };
+    (
+        Node { span: body.span.clone(), value: Value::Map(named) },
+        Node { span: body.span.clone(), value: rest },
+    )
+}
+
+/// The one key of a single-key map, and its value.
+pub(super) fn single_key<'a>(
+    node: &'a Node,
+    what: &str,
+    known: &[&'static str],
+    not_yet: &[&'static str],
+) -> Result<(&'static str, &'a Node), Diagnostic> {
+    let entry = match node.as_map() {
+        Some([entry]) => entry,
+        Some([_, second, ..]) => {
+            return Err(Diagnostic::error(format!("{what} has one kind, and here are several"))
+                .at(second.key_span.clone())
+                .help("put each on a line of its own that begins with `- `"));
+        }
+        _ => {
+            return Err(Diagnostic::error(format!("{what} is a map with one key, its kind"))
+                .at(node.span.clone())
+                .help(format!("kinds are {}", known.join(", "))));
+        }
+    };
+    if let Some(kind) = known.iter().find(|kind| **kind == entry.key) {
+        return Ok((kind, &entry.value));
+    }
+    if not_yet.contains(&entry.key.as_str()) {
+        return Err(Diagnostic::error(format!("`{}` is not supported yet", entry.key)).at(entry.key_span.clone()));
+    }
+    let problem = Diagnostic::error(format!("unknown kind `{}` of {}", entry.key, what.trim_start_matches("an ").trim_start_matches("a ")))
+        .at(entry.key_span.clone());
+    Err(match yaml::nearest(&entry.key, known.iter().copied()) {
+        Some(near) => problem.help(format!("did you mean `{near}`?")),
+        None => problem.help(format!("kinds are {}", known.join(", "))),
+    })
+}

@@ -1,0 +1,400 @@
+//! Everything that happened in one case of a scenario, as it was seen; nothing of what it means
+//! beyond what the runner itself had to decide.
+//!
+//! Secrets are masked before anything gets in here. Times are measured from the start of the run
+//! on a monotonic clock.
+
+use crate::outcome::Outcome;
+use crate::scenario::{HookName, OperationRole, PrincipalRole, StepName};
+use serde::{Serialize, Serializer};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// One case of a scenario on one operation.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Transcript {
+    /// The rounds that ran.
+    pub rounds: Vec<Round>,
+    /// Why nothing, or not everything, ran.
+    pub broken: Vec<String>,
+    /// How the target's effects can be seen, by operation role.
+    pub probes: Vec<ProbeFacts>,
+    /// Measured times to answer, for the operation's plain request.
+    pub latency: Option<Latency>,
+    /// The settle time of the target.
+    #[serde(serialize_with = "micros")]
+    pub settle: Duration,
+}
+
+/// What is known of a probe before the scenario.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ProbeFacts {
+    /// Its name in the target file.
+    pub name: String,
+    /// The operation whose effects it counts.
+    pub operation: OperationRole,
+    /// How many it shows for one execution.
+    pub per_execution: f64,
+    /// The baseline saw it count an effect.
+    pub live: bool,
+    /// What it may never exceed.
+    pub bound: Option<f64>,
+    /// Whether it reads a state rather than counting.
+    pub is_state: bool,
+}
+
+/// Times to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Latency {
+    /// The median.
+    #[serde(serialize_with = "micros")]
+    pub p50: Duration,
+    /// The slowest of those measured.
+    #[serde(serialize_with = "micros")]
+    pub p99: Duration,
+}
+
+/// The steps, once.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Round {
+    /// From 1.
+    pub number: u32,
+    /// In the order of sending.
+    pub exchanges: Vec<Exchange>,
+    /// In the order of reading.
+    pub readings: Vec<Reading>,
+    /// How the bursts went.
+    pub bursts: Vec<BurstFacts>,
+    /// The hooks that ran.
+    pub hooks: Vec<HookFacts>,
+    /// Retries that were given up before they came to an end.
+    pub retries: Vec<RetryFacts>,
+    /// Implicit assumptions that did not hold: a fault that did not fire, a moment that never came.
+    pub broken: Vec<String>,
+}
+
+impl Round {
+    /// The exchanges of a step.
+    pub fn of<'a>(&'a self, step: &'a str) -> impl Iterator<Item = &'a Exchange> + 'a {
+        self.exchanges.iter().filter(move |exchange| exchange.step == step)
+    }
+
+    /// The exchange that stands for a step: its last attempt.
+    pub fn last_of<'a>(&'a self, step: &'a str) -> Option<&'a Exchange> {
+        self.of(step).last()
+    }
+}
+
+/// One request's story.
+#[derive(Clone, Debug, Serialize)]
+pub struct Exchange {
+    /// The step that sent it.
+    pub step: StepName,
+    /// Which copy of a burst or of `times`, from 0.
+    pub copy: u32,
+    /// Which attempt of a retry, from 0.
+    pub attempt: u32,
+    /// Which operation.
+    pub operation: OperationRole,
+    /// Who sent it.
+    pub principal: PrincipalRole,
+    /// The value that ties its effects to it.
+    pub marker: String,
+    /// The marker's name in the scenario.
+    pub marker_name: String,
+    /// The key as it was sent.
+    pub key: KeyUsed,
+    /// The variants that were laid over the plain request.
+    pub variants: Vec<String>,
+    /// The rewritings that were applied.
+    pub forms: Vec<String>,
+    /// What was sent.
+    pub request: SentRequest,
+    /// When what happened.
+    pub times: Times,
+    /// How it finished.
+    pub ending: Ending,
+    /// What the peer can know of the request.
+    pub delivery: Delivery,
+    /// What we did to it.
+    pub fault: Option<FaultFacts>,
+    /// The answer, if it counts as this step's answer.
+    pub response: Option<Response>,
+    /// An answer that came after our patience had ended.
+    pub late: Option<Response>,
+    /// What the answer meant when it came.
+    pub outcome: Outcome,
+}
+
+/// The key of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KeyUsed {
+    /// The key; `None` if none was sent.
+    pub value: Option<String>,
+    /// Whether the contract calls it malformed (an empty one always is).
+    pub malformed: bool,
+}
+
+/// What was sent, masked.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SentRequest {
+    /// The method.
+    pub method: String,
+    /// The whole URL.
+    pub url: String,
+    /// The headers, in order.
+    pub headers: Vec<(String, String)>,
+    /// The body as text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// A digest of what the request asks for: method, path, query and body without key and form.
+    pub intent: String,
+    /// Whether a form changed the bytes of the body.
+    pub reworded: bool,
+}
+
+/// When what happened, from the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Times {
+    /// The last request byte was handed to the kernel.
+    #[serde(serialize_with = "maybe_micros", skip_serializing_if = "Option::is_none")]
+    pub sent: Option<Duration>,
+    /// The first byte of the response came.
+    #[serde(serialize_with = "maybe_micros", skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<Duration>,
+    /// The last byte of the response came.
+    #[serde(serialize_with = "maybe_micros", skip_serializing_if = "Option::is_none")]
+    pub last_byte: Option<Duration>,
+    /// It was over.
+    #[serde(serialize_with = "micros")]
+    pub ended: Duration,
+}
+
+/// How a request finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// A whole response.
+    Answered,
+    /// We cut it, as planned.
+    HungUp,
+    /// Our patience ended.
+    TimedOut,
+    /// The connection could not be made; nothing was sent.
+    Refused(String),
+    /// The target closed or reset the connection by itself.
+    ClosedByTarget(String),
+    /// What came was no HTTP response.
+    Broken(String),
+}
+
+impl Ending {
+    /// In words, for reports.
+    pub fn says(&self) -> String {
+        match self {
+            Ending::Answered => "answered".to_owned(),
+            Ending::HungUp => "hung up by us".to_owned(),
+            Ending::TimedOut => "timed out".to_owned(),
+            Ending::Refused(why) => format!("no connection: {why}"),
+            Ending::ClosedByTarget(why) => format!("closed by the target: {why}"),
+            Ending::Broken(why) => format!("no HTTP response: {why}"),
+        }
+    }
+}
+
+/// What the peer can know of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Delivery {
+    /// No complete request was sent: nothing can have happened.
+    NotSent,
+    /// It was delivered; whether it was executed is unknown.
+    Delivered,
+    /// At least a part of the response was seen.
+    ResponseSeen,
+}
+
+/// What we did to a request on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FaultFacts {
+    /// The fault's name.
+    pub name: String,
+    /// Whether it did what it was meant to do.
+    pub fired: bool,
+    /// What happened, in words.
+    pub says: String,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Response {
+    /// The status code.
+    pub status: u16,
+    /// The headers, in order, masked.
+    pub headers: Vec<(String, String)>,
+    /// The body as text, masked and cut to a sensible length for reports.
+    pub body: String,
+    /// Length of the whole body in bytes, after decoding.
+    pub body_length: usize,
+    /// A digest of the whole body, after decoding.
+    pub body_digest: String,
+    /// The body as JSON, if it is JSON.
+    #[serde(skip)]
+    pub json: Option<serde_json::Value>,
+    /// The same without the fields that the target calls volatile.
+    #[serde(skip)]
+    pub stable_json: Option<serde_json::Value>,
+    /// Names of headers that the target calls volatile, in small letters.
+    #[serde(skip)]
+    pub volatile_headers: BTreeSet<String>,
+    /// Whether the target file calls this a success.
+    pub success: bool,
+    /// The resource that it names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
+    /// Strings of this response that could give its owner away, as keyed digests, taken from the
+    /// whole unmasked response: identities, tokens, cookies.
+    #[serde(skip)]
+    pub tokens: Vec<Token>,
+}
+
+impl Response {
+    /// The values of a header.
+    pub fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> + 'a {
+        self.headers.iter().filter(move |(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A string of a response that could give its owner away.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Token {
+    /// A digest of the string, with the run's own key.
+    pub digest: String,
+    /// Where it stood: `body`, or `header NAME`.
+    pub place: String,
+    /// The string itself, masked where it is a secret.
+    pub shown: String,
+    /// It is a cookie or a challenge.
+    pub secret: bool,
+    /// It is the identity of the resource.
+    pub identity: bool,
+}
+
+/// What a probe returned.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reading {
+    /// Which reading of the scenario.
+    pub kind: ReadingKind,
+    /// The probe's name.
+    pub probe: String,
+    /// The operation whose effects it counts.
+    pub operation: OperationRole,
+    /// With whose credentials.
+    pub principal: PrincipalRole,
+    /// Whose effects, by the marker's value.
+    pub marker: String,
+    /// The marker's name in the scenario.
+    pub marker_name: String,
+    /// When it was taken.
+    #[serde(serialize_with = "micros")]
+    pub at: Duration,
+    /// What it showed; else why there is no reading, which is never 0.
+    pub shows: Result<Shown, String>,
+}
+
+/// Which reading it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadingKind {
+    /// Before the first request with this marker.
+    Before,
+    /// As soon as things were still.
+    Early,
+    /// While a moment was waited for.
+    Poll,
+    /// A step of the scenario.
+    Named(StepName),
+    /// A settle time after the last ending, on which at-most finally stands.
+    Late,
+}
+
+/// What a probe can show.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shown {
+    /// The ids of the effects.
+    Ids(Vec<String>),
+    /// Their number.
+    Count(f64),
+    /// A state, which is compared but not counted.
+    State(serde_json::Value),
+}
+
+impl Shown {
+    /// How many; `None` for a state.
+    pub fn count(&self) -> Option<f64> {
+        match self {
+            Shown::Ids(ids) => Some(ids.len() as f64),
+            Shown::Count(count) => Some(*count),
+            Shown::State(_) => None,
+        }
+    }
+}
+
+/// How a burst went.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BurstFacts {
+    /// The step.
+    pub step: StepName,
+    /// Copies that were sent.
+    pub copies: u32,
+    /// From the first to the last release.
+    #[serde(serialize_with = "micros")]
+    pub release_spread: Duration,
+    /// The most that were in flight at once.
+    pub in_flight: u32,
+    /// Backends it was sent to.
+    pub backends: u32,
+}
+
+/// A hook that ran.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HookFacts {
+    /// Which.
+    pub name: HookName,
+    /// When it began.
+    #[serde(serialize_with = "micros")]
+    pub at: Duration,
+    /// Whether it worked.
+    pub worked: bool,
+    /// Its output, masked.
+    pub output: String,
+    /// For `advance-clock` and elapsed time: how far the target's time has moved.
+    #[serde(serialize_with = "maybe_micros", skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Duration>,
+}
+
+/// How a retry went.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RetryFacts {
+    /// The step.
+    pub step: StepName,
+    /// Whether it came to its end.
+    pub ended: bool,
+    /// From its first attempt to its end, or to where it was given up.
+    #[serde(serialize_with = "micros")]
+    pub took: Duration,
+    /// How many attempts it made.
+    pub attempts: u32,
+}
+
+fn micros<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
+}
+
+fn maybe_micros<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => micros(time, serializer),
+        None => serializer.serialize_none(),
+    }
+}
