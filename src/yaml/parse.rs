@@ -1,1 +1,477 @@
+//! From text to nodes. The parser's events carry exact byte ranges; this file builds the tree,
+//! expands aliases and merge keys, and keeps the limits that stop hostile files.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_saphyr::granit_parser::{
+    self as granit, Event, Parser, ScalarStyle, StructureStyle, Tag,
+};
+
+use super::complaint::complaint;
+use super::scalar;
+use super::{Diagnostic, Entry, Node, Source, Span, Value};
+
+const MAX_DEPTH: usize = 48;
+const MAX_NODES: usize = 50_000;
+const MAX_EVENTS: usize = 200_000;
+const MAX_ALIASES: usize = 500;
+/// A text this long weighs as much as one more node, so that aliases cannot multiply megabytes.
+const BYTES_PER_NODE: usize = 1024;
+
+/// Reads the one YAML document that `source` holds.
+///
+/// # Errors
+/// When the text is no YAML, holds no document or more than one, repeats a key, or is nested
+/// too deeply or too large.
+pub fn parse(source: Arc<Source>) -> Result<Node, Diagnostic> {
+    let options = granit::options! {
+        emit_comments: false,
+        flow_nesting_limit: MAX_DEPTH,
+        block_nesting_limit: MAX_DEPTH,
+    };
+    let mut builder = Builder::new(source.clone());
+    for (count, event) in Parser::new_from_str_with_options(&source.text, options).enumerate() {
+        let (event, span) =
+            event.map_err(|error| complaint(&source, &error, builder.outermost_flow()))?;
+        let span = builder.span(span);
+        if count >= MAX_EVENTS {
+            return Err(too_large(span));
+        }
+        builder.take(event, span)?;
+    }
+    builder.finish()
+}
+
+struct Builder {
+    source: Arc<Source>,
+    documents: usize,
+    open: Vec<Frame>,
+    root: Option<Node>,
+    anchors: HashMap<usize, Anchored>,
+    weight: usize,
+    aliases: usize,
+}
+
+/// What an anchor stands for, with what one more copy of it costs.
+struct Anchored {
+    node: Node,
+    weight: usize,
+    depth: usize,
+}
+
+/// A list or map whose end has not been seen.
+struct Frame {
+    start: Span,
+    flow: bool,
+    anchor: usize,
+    /// The total weight when it was opened.
+    weight_before: usize,
+    /// The deepest nesting below it, itself included.
+    depth: usize,
+    content: Content,
+}
+
+enum Content {
+    List(Vec<Node>),
+    Map(MapFrame),
+}
+
+#[derive(Default)]
+struct MapFrame {
+    entries: Vec<Entry>,
+    positions: HashMap<String, usize>,
+    key: Option<(Key, Span)>,
+    /// `<<` with where it stood among the entries.
+    merge: Option<(usize, Span, Vec<Entry>)>,
+}
+
+enum Key {
+    Text(String),
+    Merge,
+}
+
+impl Builder {
+    fn new(source: Arc<Source>) -> Builder {
+        Builder {
+            source,
+            documents: 0,
+            open: Vec::new(),
+            root: None,
+            anchors: HashMap::new(),
+            weight: 0,
+            aliases: 0,
+        }
+    }
+
+    /// Where the outermost `[` or `{` that is still open stands.
+    fn outermost_flow(&self) -> Option<usize> {
+        let frame = self.open.iter().find(|frame| frame.flow)?;
+        Some(frame.start.start)
+    }
+
+    fn span(&self, span: granit::Span) -> Span {
+        let start = self.offset(&span.start);
+        Span {
+            source: self.source.clone(),
+            start,
+            end: self.offset(&span.end).max(start),
+        }
+    }
+
+    fn offset(&self, marker: &granit::Marker) -> usize {
+        super::complaint::offset(&self.source.text, marker)
+    }
+
+    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Diagnostic> {
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    return Err(Diagnostic::error("a second document starts here")
+                        .at(span)
+                        .help(
+                            "one file holds one document: leave out the `---` or split the file",
+                        ));
+                }
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                let span = as_written(span, style);
+                let plain = style == ScalarStyle::Plain;
+                let value = scalar_value(&text, plain, tag.as_deref(), &span)?;
+                // `<<` merges only when plain: quoted, it is an ordinary key.
+                let merge = plain && tag.is_none() && text == "<<";
+                let weight = 1 + text.len() / BYTES_PER_NODE;
+                self.add_weight(weight, &span)?;
+                let node = Node { span, value };
+                self.remember(anchor, &node, weight, 0);
+                self.place(node, 0, merge)?;
+            }
+            Event::SequenceStart(style, anchor, tag) => {
+                check_tag(tag.as_deref(), "seq", &span)?;
+                self.open(style, anchor, span, Content::List(Vec::new()))?;
+            }
+            Event::MappingStart(style, anchor, tag) => {
+                check_tag(tag.as_deref(), "map", &span)?;
+                self.open(style, anchor, span, Content::Map(MapFrame::default()))?;
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
+            Event::Alias(anchor) => self.alias(anchor, span)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn open(
+        &mut self,
+        style: StructureStyle,
+        anchor: usize,
+        start: Span,
+        content: Content,
+    ) -> Result<(), Diagnostic> {
+        if self.open.len() >= MAX_DEPTH {
+            return Err(too_deep(start));
+        }
+        let weight_before = self.weight;
+        self.add_weight(1, &start)?;
+        self.open.push(Frame {
+            start,
+            flow: style == StructureStyle::Flow,
+            anchor,
+            weight_before,
+            depth: 1,
+            content,
+        });
+        Ok(())
+    }
+
+    fn close(&mut self, end: Span) -> Result<(), Diagnostic> {
+        let Some(frame) = self.open.pop() else {
+            return Ok(());
+        };
+        let mut span = frame.start;
+        if frame.flow {
+            span.end = end.end;
+        }
+        let value = match frame.content {
+            Content::List(items) => {
+                if let (false, Some(last)) = (frame.flow, items.last()) {
+                    span.end = span.end.max(last.span.end);
+                }
+                Value::List(items)
+            }
+            Content::Map(map) => {
+                let entries = map.merged();
+                if !frame.flow {
+                    let own = entries.iter().filter(|e| e.key_span.start >= span.start);
+                    let ends = own.map(|e| e.key_span.end.max(e.value.span.end));
+                    span.end = ends.max().unwrap_or(span.end);
+                }
+                Value::Map(entries)
+            }
+        };
+        let node = Node { span, value };
+        let weight = self.weight - frame.weight_before;
+        self.remember(frame.anchor, &node, weight, frame.depth);
+        self.place(node, frame.depth, false)
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Diagnostic> {
+        self.aliases += 1;
+        if self.aliases > MAX_ALIASES {
+            return Err(too_large(span));
+        }
+        let Some(anchored) = self.anchors.get(&anchor) else {
+            return Err(Diagnostic::error("this alias stands within its own anchor")
+                .at(span)
+                .help("a value cannot contain itself: move the alias out of it"));
+        };
+        let (weight, depth) = (anchored.weight, anchored.depth);
+        if self.open.len() + depth > MAX_DEPTH {
+            return Err(
+                too_deep(span).related(anchored.node.span.first_line(), "what it stands for")
+            );
+        }
+        if self.weight + weight > MAX_NODES {
+            return Err(
+                too_large(span).related(anchored.node.span.first_line(), "what it stands for")
+            );
+        }
+        self.weight += weight;
+        let node = Node {
+            span,
+            value: anchored.node.value.clone(),
+        };
+        let key = key_text(&anchored.node);
+        match self.open.last_mut().map(|frame| &mut frame.content) {
+            Some(Content::Map(map)) if map.key.is_none() => map.set_key(key, node.span, false),
+            _ => self.place(node, depth, false),
+        }
+    }
+
+    fn remember(&mut self, anchor: usize, node: &Node, weight: usize, depth: usize) {
+        if anchor != 0 {
+            let node = node.clone();
+            let anchored = Anchored {
+                node,
+                weight,
+                depth,
+            };
+            self.anchors.insert(anchor, anchored);
+        }
+    }
+
+    fn add_weight(&mut self, weight: usize, span: &Span) -> Result<(), Diagnostic> {
+        self.weight += weight;
+        if self.weight > MAX_NODES {
+            return Err(too_large(span.clone()));
+        }
+        Ok(())
+    }
+
+    /// Puts a finished node where it belongs: into the open list or map, or on top.
+    fn place(&mut self, node: Node, depth: usize, merge: bool) -> Result<(), Diagnostic> {
+        let Some(frame) = self.open.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        frame.depth = frame.depth.max(depth + 1);
+        match &mut frame.content {
+            Content::List(items) => {
+                items.push(node);
+                Ok(())
+            }
+            Content::Map(map) => match map.key.take() {
+                Some((key, key_span)) => map.set_value(key, key_span, node),
+                None => map.set_key(key_text(&node), node.span, merge),
+            },
+        }
+    }
+
+    fn finish(self) -> Result<Node, Diagnostic> {
+        match self.root {
+            Some(node) if node.value != Value::Null || !node.span.text().is_empty() => Ok(node),
+            _ => {
+                let span = Span {
+                    source: self.source,
+                    start: 0,
+                    end: 0,
+                };
+                Err(Diagnostic::error("the file is empty")
+                    .at(span)
+                    .help("write at least one `key: value`"))
+            }
+        }
+    }
+}
+
+impl MapFrame {
+    fn set_key(&mut self, key: Option<String>, span: Span, merge: bool) -> Result<(), Diagnostic> {
+        if merge {
+            if let Some((_, first, _)) = &self.merge {
+                return Err(Diagnostic::error("a second `<<` in the same map")
+                    .at(span)
+                    .related(first.clone(), "the first one")
+                    .help("merge several maps with one list: `<<: [*a, *b]`"));
+            }
+            self.key = Some((Key::Merge, span));
+            return Ok(());
+        }
+        let Some(key) = key else {
+            return Err(not_a_key(span));
+        };
+        if let Some(&position) = self.positions.get(&key) {
+            return Err(Diagnostic::error(format!("the key `{key}` is here twice"))
+                .at(span)
+                .related(self.entries[position].key_span.clone(), "the first one")
+                .help("remove one of the two"));
+        }
+        self.key = Some((Key::Text(key), span));
+        Ok(())
+    }
+
+    fn set_value(&mut self, key: Key, key_span: Span, value: Node) -> Result<(), Diagnostic> {
+        match key {
+            Key::Text(key) => {
+                self.positions.insert(key.clone(), self.entries.len());
+                self.entries.push(Entry {
+                    key,
+                    key_span,
+                    value,
+                });
+            }
+            Key::Merge => {
+                let merged = entries_to_merge(value)?;
+                self.merge = Some((self.entries.len(), key_span, merged));
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries with those of `<<` in its place; a map's own keys win.
+    fn merged(mut self) -> Vec<Entry> {
+        let Some((position, _, merged)) = self.merge.take() else {
+            return self.entries;
+        };
+        let mut seen: std::collections::HashSet<String> = self.positions.into_keys().collect();
+        let new: Vec<Entry> = merged
+            .into_iter()
+            .filter(|entry| seen.insert(entry.key.clone()))
+            .collect();
+        self.entries.splice(position..position, new);
+        self.entries
+    }
+}
+
+/// What `<<: value` brings: the entries of one map, or of a list of maps of which earlier win.
+fn entries_to_merge(value: Node) -> Result<Vec<Entry>, Diagnostic> {
+    let refuse = |span: Span| {
+        Diagnostic::error("`<<` merges maps, and this is none")
+            .at(span)
+            .help("write `<<: *name` with a map that is marked `&name`, or `<<: [*a, *b]`")
+    };
+    match value.value {
+        Value::Map(entries) => Ok(entries),
+        Value::List(items) => {
+            let mut all = Vec::new();
+            for item in items {
+                match item.value {
+                    Value::Map(entries) => all.extend(entries),
+                    _ => return Err(refuse(item.span)),
+                }
+            }
+            Ok(all)
+        }
+        _ => Err(refuse(value.span)),
+    }
+}
+
+/// The key that a node is: its text, or for numbers and such what is written there.
+fn key_text(node: &Node) -> Option<String> {
+    match &node.value {
+        Value::Text(text) => Some(text.clone()),
+        Value::List(_) | Value::Map(_) => None,
+        _ => Some(node.span.text().to_owned()).filter(|written| !written.is_empty()),
+    }
+}
+
+fn scalar_value(
+    text: &str,
+    plain: bool,
+    tag: Option<&Tag>,
+    span: &Span,
+) -> Result<Value, Diagnostic> {
+    let resolve = |text: &str| {
+        scalar::resolve(text).map_err(|message| {
+            Diagnostic::error(message)
+                .at(span.clone())
+                .help(format!("quote it if it is text: \"{text}\""))
+        })
+    };
+    let Some(tag) = tag else {
+        return if plain {
+            resolve(text)
+        } else {
+            Ok(Value::Text(text.to_owned()))
+        };
+    };
+    let value = match tag.core_suffix() {
+        Some("str") => return Ok(Value::Text(text.to_owned())),
+        None if tag.original() == "!" => return Ok(Value::Text(text.to_owned())),
+        Some(_) => resolve(text)?,
+        None => return Err(unknown_tag(tag, span)),
+    };
+    match (tag.core_suffix(), &value) {
+        (Some("null"), Value::Null) | (Some("bool"), Value::Bool(_)) => Ok(value),
+        (Some("float"), Value::Number(_)) => Ok(value),
+        (Some("int"), Value::Number(number)) if !number.is_f64() => Ok(value),
+        _ => Err(unknown_tag(tag, span)),
+    }
+}
+
+fn check_tag(tag: Option<&Tag>, expected: &str, span: &Span) -> Result<(), Diagnostic> {
+    match tag {
+        Some(tag) if tag.core_suffix() != Some(expected) => Err(unknown_tag(tag, span)),
+        _ => Ok(()),
+    }
+}
+
+/// A span without the line breaks after a block scalar.
+fn as_written(mut span: Span, style: ScalarStyle) -> Span {
+    if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
+        span.end = span.start + span.text().trim_end().len();
+    }
+    span
+}
+
+fn unknown_tag(tag: &Tag, span: &Span) -> Diagnostic {
+    Diagnostic::error(format!("the tag `{}` does not fit here", tag.original()))
+        .at(span.first_line())
+        .help("leave the tag out, or quote the value if the `!` belongs to it")
+}
+
+fn not_a_key(span: Span) -> Diagnostic {
+    if span.text().is_empty() {
+        return Diagnostic::error("a key is missing before the `:`")
+            .at(span)
+            .help("write `key: value`");
+    }
+    Diagnostic::error("a key must be text, not a list or a map")
+        .at(span)
+        .help("a plain value that begins with { or [ is a map or a list: quote it if it is text")
+}
+
+fn too_deep(span: Span) -> Diagnostic {
+    Diagnostic::error(format!("nested deeper than {MAX_DEPTH} levels"))
+        .at(span)
+        .help("a deeper value may be written as text, in quotes")
+}
+
+fn too_large(span: Span) -> Diagnostic {
+    Diagnostic::error(format!(
+        "the file is too large once its aliases are expanded: more than {MAX_NODES} values, \
+         {MAX_ALIASES} aliases or {MAX_EVENTS} events"
+    ))
+    .at(span)
+    .help("split the file, or use fewer aliases")
+}

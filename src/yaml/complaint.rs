@@ -1,0 +1,168 @@
+//! The parser's errors in words of ours, with what to do about them.
+
+use std::sync::Arc;
+
+use serde_saphyr::granit_parser::{ErrorKind, Marker, ScanError};
+
+use super::{Diagnostic, Source, Span, flow};
+
+/// Says what is wrong with the text at a parser error. `flow_start` is where the outermost open
+/// `[` or `{` stands, if one is open.
+pub(super) fn complaint(
+    source: &Arc<Source>,
+    error: &ScanError,
+    flow_start: Option<usize>,
+) -> Diagnostic {
+    let at = offset(&source.text, error.marker());
+    let span = |start: usize, end: usize| Span {
+        source: source.clone(),
+        start,
+        end,
+    };
+    let line_start = source.text[..at]
+        .rfind('\n')
+        .map_or(0, |newline| newline + 1);
+
+    if let Some(tab) = indenting_tab(&source.text[line_start..]) {
+        let tab = line_start + tab;
+        return Diagnostic::error("a tab is used for indentation")
+            .at(span(tab, tab + 1))
+            .help("YAML is indented with spaces only");
+    }
+    let in_flow = !matches!(error.kind(), ErrorKind::RecursionLimitExceeded);
+    if in_flow && let Some(trap) = flow::trap(&source.text, flow_start.unwrap_or(line_start), at) {
+        return Diagnostic::error("flow maps and lists end a plain value at [ ] { } ,")
+            .at(span(trap.start, trap.end))
+            .help(format!("quote it: {}", trap.quoted));
+    }
+    let (message, help) = words(error.kind());
+    let mut at = at;
+    let mut related = None;
+    match error.kind() {
+        ErrorKind::UnknownAnchor => {
+            let name = source.text[at..].trim_start_matches('*');
+            let end = name.find(|c: char| c.is_whitespace() || ",[]{}".contains(c));
+            let name = &name[..end.unwrap_or(name.len())];
+            return Diagnostic::error(format!("no anchor `&{name}` comes before this alias"))
+                .at(span(at, at + 1 + name.len()))
+                .help(format!("quote it if it is text: \"*{name}\""));
+        }
+        ErrorKind::UnexpectedEofFlowMapping
+        | ErrorKind::UnexpectedEofFlowSequence
+        | ErrorKind::UnexpectedEofImplicitFlowMapping
+        | ErrorKind::UnclosedFlowCollection { .. } => {
+            if let Some(open) = flow_start.filter(|&open| open < at) {
+                (at, related) = (open, None);
+            }
+        }
+        ErrorKind::MismatchedFlowCollectionEnd { .. } => {
+            related = flow_start.map(|open| (span(open, open + 1), "opened here"));
+        }
+        _ => {}
+    }
+    let end = source.text[at..]
+        .chars()
+        .next()
+        .map_or(at, |c| at + c.len_utf8());
+    let diagnostic = Diagnostic::error(message).at(span(at, end)).help(help);
+    match related {
+        Some((span, label)) => diagnostic.related(span, label),
+        None => diagnostic,
+    }
+}
+
+/// The byte at which a marker stands, always on a character's boundary.
+pub(super) fn offset(text: &str, marker: &Marker) -> usize {
+    let exact = marker
+        .byte_offset()
+        .filter(|&byte| byte <= text.len() && text.is_char_boundary(byte));
+    exact.unwrap_or_else(|| {
+        let before = text.char_indices().nth(marker.index());
+        before.map_or(text.len(), |(byte, _)| byte)
+    })
+}
+
+/// Where the first tab stands in the blanks that begin a line.
+fn indenting_tab(line: &str) -> Option<usize> {
+    let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
+    line[..blanks].find('\t')
+}
+
+fn words(kind: &ErrorKind) -> (String, &'static str) {
+    const QUOTE: &str = "quote a text that contains `: `, ` #` or begins with one of \
+                         [ ] { } , & * ! | > ' \" % @ `";
+    let (message, help) = match kind {
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabAtBlockScalarStart
+        | ErrorKind::TabInPlainScalar => {
+            ("a tab cannot stand here", "use spaces, or quote the text")
+        }
+        ErrorKind::RecursionLimitExceeded => (
+            "nested deeper than 48 levels",
+            "a deeper value may be written as text, in quotes",
+        ),
+        ErrorKind::UnexpectedEofFlowMapping
+        | ErrorKind::UnexpectedEofImplicitFlowMapping
+        | ErrorKind::UnclosedFlowCollection { open: '{' } => {
+            ("this `{` is never closed", "add the `}` that belongs to it")
+        }
+        ErrorKind::UnexpectedEofFlowSequence | ErrorKind::UnclosedFlowCollection { .. } => {
+            ("this `[` is never closed", "add the `]` that belongs to it")
+        }
+        ErrorKind::UnclosedQuotedScalar => (
+            "this quote is never closed",
+            "add the closing quote; within \"…\" write \\\" and within '…' write ''",
+        ),
+        ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
+            let message = format!("`{open}` is closed by `{close}`");
+            return (message, "every [ ends with ] and every { with }");
+        }
+        ErrorKind::MisplacedFlowCollectionEnd => (
+            "a bracket is closed that was not opened",
+            "remove it, or quote the text that it belongs to",
+        ),
+        ErrorKind::ExpectedFlowMappingSeparator => (
+            "expected `,` or `}` here",
+            "quote the value if it is one text",
+        ),
+        ErrorKind::ExpectedFlowSequenceSeparator => (
+            "expected `,` or `]` here",
+            "quote the value if it is one text",
+        ),
+        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => (
+            "a `:` cannot stand here",
+            "quote the value if the `:` belongs to it; else begin a new line for the next key",
+        ),
+        ErrorKind::InvalidIndentation
+        | ErrorKind::ExpectedBlockMappingKey
+        | ErrorKind::ExpectedBlockSequenceEntry
+        | ErrorKind::BlockSequenceEntryNotAllowed => (
+            "this line does not fit to the lines above it",
+            "align it with its neighbours: the keys of one map, or the `-` of one list, begin in \
+             the same column",
+        ),
+        ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => (
+            "expected `key: value` here",
+            "put a `:` and a blank after the key, or indent the line if it belongs to the text \
+             above",
+        ),
+        ErrorKind::UnknownQuotedScalarEscape
+        | ErrorKind::InvalidQuotedScalarHexEscape
+        | ErrorKind::InvalidUnicodeEscape => (
+            "unknown escape within double quotes",
+            "write \\\\ for a backslash, or use single quotes",
+        ),
+        ErrorKind::UnexpectedCharacter { character } => {
+            let message = format!("a plain value cannot begin with `{character}`");
+            return (message, "quote the value");
+        }
+        ErrorKind::MissingAnchorOrAliasName => (
+            "a name is missing after `*` or `&`",
+            "quote the value if it is text",
+        ),
+        other => return (format!("this is no YAML: {other}"), QUOTE),
+    };
+    (message.to_owned(), help)
+}
