@@ -38,21 +38,15 @@ pub enum Meaning {
     PreconditionFailed,
     /// Refused because the key is too old.
     Expired,
-    /// The resource was deleted meanwhile.
-    Gone,
     /// Refused for another reason.
     Refused,
-    /// A look-up found the operation.
-    Found,
-    /// A look-up found nothing.
-    NotFound,
     /// None of the above.
     Unknown,
 }
 
 impl Meaning {
     /// Every meaning.
-    pub const ALL: [Meaning; 20] = [
+    pub const ALL: [Meaning; 17] = [
         Meaning::Executed,
         Meaning::Replayed,
         Meaning::ReplayedFailure,
@@ -68,10 +62,7 @@ impl Meaning {
         Meaning::MalformedKey,
         Meaning::PreconditionFailed,
         Meaning::Expired,
-        Meaning::Gone,
         Meaning::Refused,
-        Meaning::Found,
-        Meaning::NotFound,
         Meaning::Unknown,
     ];
 
@@ -93,10 +84,7 @@ impl Meaning {
             Meaning::MalformedKey => "malformed-key",
             Meaning::PreconditionFailed => "precondition-failed",
             Meaning::Expired => "expired",
-            Meaning::Gone => "gone",
             Meaning::Refused => "refused",
-            Meaning::Found => "found",
-            Meaning::NotFound => "not-found",
             Meaning::Unknown => "unknown",
         }
     }
@@ -116,7 +104,12 @@ impl Outcome {
     /// Every answer after which a client need not ask again.
     pub const FINAL: Outcome = Outcome(
         ((1 << Meaning::ALL.len()) - 1)
-            & !Outcome::of(&[Meaning::InFlight, Meaning::RateLimited, Meaning::ServerError]).0,
+            & !Outcome::of(&[
+                Meaning::InFlight,
+                Meaning::RateLimited,
+                Meaning::ServerError,
+            ])
+            .0,
     );
     /// Every way of being refused.
     pub const REFUSAL: Outcome = Outcome::of(&[
@@ -130,7 +123,6 @@ impl Outcome {
         Meaning::MalformedKey,
         Meaning::PreconditionFailed,
         Meaning::Expired,
-        Meaning::Gone,
         Meaning::Refused,
     ]);
 
@@ -153,13 +145,19 @@ impl Outcome {
             "refusal" => Some(Outcome::REFUSAL),
             "final" => Some(Outcome::FINAL),
             "replayed" => Some(Outcome::of(&[Meaning::Replayed, Meaning::ReplayedFailure])),
-            word => Meaning::ALL.into_iter().find(|m| m.name() == word).map(Outcome::from),
+            word => Meaning::ALL
+                .into_iter()
+                .find(|m| m.name() == word)
+                .map(Outcome::from),
         }
     }
 
     /// Every word that [`Outcome::from_word`] knows.
     pub fn words() -> impl Iterator<Item = &'static str> {
-        Meaning::ALL.into_iter().map(Meaning::name).chain(["success", "refusal", "final"])
+        Meaning::ALL
+            .into_iter()
+            .map(Meaning::name)
+            .chain(["success", "refusal", "final"])
     }
 
     /// No meaning at all: there was no response.
@@ -244,8 +242,15 @@ mod tests {
     #[test]
     fn every_meaning_has_its_own_bit_and_word() {
         for meaning in Meaning::ALL {
-            assert!(Outcome::from_word(meaning.name()).expect("a word").may_be(meaning));
-            assert_eq!(Outcome::from(meaning).meanings().collect::<Vec<_>>(), [meaning]);
+            assert!(
+                Outcome::from_word(meaning.name())
+                    .expect("a word")
+                    .may_be(meaning)
+            );
+            assert_eq!(
+                Outcome::from(meaning).meanings().collect::<Vec<_>>(),
+                [meaning]
+            );
         }
     }
 

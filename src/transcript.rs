@@ -76,7 +76,9 @@ pub struct Round {
 impl Round {
     /// The exchanges of a step.
     pub fn of<'a>(&'a self, step: &'a str) -> impl Iterator<Item = &'a Exchange> + 'a {
-        self.exchanges.iter().filter(move |exchange| exchange.step == step)
+        self.exchanges
+            .iter()
+            .filter(move |exchange| exchange.step == step)
     }
 
     /// The exchange that stands for a step: its last attempt.
@@ -157,13 +159,22 @@ pub struct SentRequest {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Times {
     /// The last request byte was handed to the kernel.
-    #[serde(serialize_with = "maybe_micros", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        serialize_with = "maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub sent: Option<Duration>,
     /// The first byte of the response came.
-    #[serde(serialize_with = "maybe_micros", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        serialize_with = "maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub first_byte: Option<Duration>,
     /// The last byte of the response came.
-    #[serde(serialize_with = "maybe_micros", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        serialize_with = "maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub last_byte: Option<Duration>,
     /// It was over.
     #[serde(serialize_with = "micros")]
@@ -261,7 +272,10 @@ pub struct Response {
 impl Response {
     /// The values of a header.
     pub fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> + 'a {
-        self.headers.iter().filter(move |(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .filter(move |(own, _)| own.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -370,7 +384,10 @@ pub struct HookFacts {
     /// Its output, masked.
     pub output: String,
     /// For `advance-clock` and elapsed time: how far the target's time has moved.
-    #[serde(serialize_with = "maybe_micros", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        serialize_with = "maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub moved: Option<Duration>,
 }
 

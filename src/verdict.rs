@@ -46,9 +46,20 @@ mod tests {
 
     #[test]
     fn one_failure_outweighs_everything() {
-        let all = [Verdict::Pass, Verdict::Fail, Verdict::Inconclusive, Verdict::Skip];
+        let all = [
+            Verdict::Pass,
+            Verdict::Fail,
+            Verdict::Inconclusive,
+            Verdict::Skip,
+        ];
         assert_eq!(Verdict::worst(all), Some(Verdict::Fail));
-        assert_eq!(Verdict::worst([Verdict::Pass, Verdict::Inconclusive]), Some(Verdict::Inconclusive));
-        assert_eq!(Verdict::worst([Verdict::Pass, Verdict::Skip]), Some(Verdict::Pass));
+        assert_eq!(
+            Verdict::worst([Verdict::Pass, Verdict::Inconclusive]),
+            Some(Verdict::Inconclusive)
+        );
+        assert_eq!(
+            Verdict::worst([Verdict::Pass, Verdict::Skip]),
+            Some(Verdict::Pass)
+        );
     }
 }

@@ -8,10 +8,16 @@ use std::collections::BTreeSet;
 
 /// All that is wrong with the meaning of a scenario that parsed.
 pub(super) fn check(scenario: &Scenario, root: &Node, library: bool) -> Vec<Diagnostic> {
-    let mut problems = Problems { root, found: Vec::new() };
+    let mut problems = Problems {
+        root,
+        found: Vec::new(),
+    };
     for case in &scenario.cases {
         check_case(case, scenario.rounds.count, &mut problems);
-        let expectations = scenario.assume.iter().chain(scenario.expect.iter().map(|(_, expectation)| expectation));
+        let expectations = scenario
+            .assume
+            .iter()
+            .chain(scenario.expect.iter().map(|(_, expectation)| expectation));
         for expectation in expectations {
             check_references(expectation, case, &mut problems);
         }
@@ -19,7 +25,10 @@ pub(super) fn check(scenario: &Scenario, root: &Node, library: bool) -> Vec<Diag
     check_ids(scenario, &mut problems);
     if library {
         for (_, expectation) in &scenario.expect {
-            if matches!(expectation.check, Check::Status { .. } | Check::Header { .. } | Check::Json { .. }) {
+            if matches!(
+                expectation.check,
+                Check::Status { .. } | Check::Header { .. } | Check::Json { .. }
+            ) {
                 problems.add(
                     &expectation.id,
                     format!("`{}` names what belongs to one API: the built-in scenarios speak of outcomes", expectation.id),
@@ -44,7 +53,8 @@ impl Problems<'_> {
                 place = Some(node.span.clone());
             }
         });
-        let problem = Diagnostic::error(message).at(place.unwrap_or_else(|| self.root.span.clone()));
+        let problem =
+            Diagnostic::error(message).at(place.unwrap_or_else(|| self.root.span.clone()));
         if !self.found.contains(&problem) {
             self.found.push(problem);
         }
@@ -74,26 +84,60 @@ fn check_case(case: &Case, rounds: u32, problems: &mut Problems<'_>) {
             if let Some(name) = leaf.name()
                 && !before.insert(name)
             {
-                problems.add(name, format!("two steps are named `{name}`: names are unique in a scenario"));
+                problems.add(
+                    name,
+                    format!("two steps are named `{name}`: names are unique in a scenario"),
+                );
             }
         }
     }
 }
 
-fn check_step(step: &Step, case: &Case, rounds: u32, inside: bool, known: &BTreeSet<&str>, problems: &mut Problems<'_>) {
+fn check_step(
+    step: &Step,
+    case: &Case,
+    rounds: u32,
+    inside: bool,
+    known: &BTreeSet<&str>,
+    problems: &mut Problems<'_>,
+) {
     match step {
         Step::Send { request, .. } | Step::Retry { request, .. } => {
             check_request(request, case, known, problems);
-            check_start(request.at.as_ref(), &request.name, inside, false, rounds, known, problems);
+            check_start(
+                request.at.as_ref(),
+                &request.name,
+                inside,
+                false,
+                rounds,
+                known,
+                problems,
+            );
         }
         Step::Burst { request, .. } => {
             check_request(request, case, known, problems);
-            check_start(request.at.as_ref(), &request.name, inside, true, rounds, known, problems);
+            check_start(
+                request.at.as_ref(),
+                &request.name,
+                inside,
+                true,
+                rounds,
+                known,
+                problems,
+            );
         }
         Step::Hook { run, at, .. } => {
-            check_start(at.as_ref(), run.name(), inside, false, rounds, known, problems);
+            check_start(
+                at.as_ref(),
+                run.name(),
+                inside,
+                false,
+                rounds,
+                known,
+                problems,
+            );
         }
-        Step::Wait(Wait::RetryAfter(of)) | Step::Cleanup { of } | Step::Lookup { of: Some(of), .. } => {
+        Step::Wait(Wait::RetryAfter(of)) => {
             if !known.contains(of.as_str()) {
                 problems.unknown_step(of, known);
             }
@@ -101,17 +145,24 @@ fn check_step(step: &Step, case: &Case, rounds: u32, inside: bool, known: &BTree
         Step::Wait(_)
         | Step::Elapse(_)
         | Step::Read { .. }
-        | Step::Lookup { of: None, .. }
         | Step::Recheck { .. }
         | Step::Together(_) => {}
     }
 }
 
-fn check_request(request: &Request, case: &Case, known: &BTreeSet<&str>, problems: &mut Problems<'_>) {
+fn check_request(
+    request: &Request,
+    case: &Case,
+    known: &BTreeSet<&str>,
+    problems: &mut Problems<'_>,
+) {
     if request.key.is_none() && request.like.is_none() {
         problems.add(
             &request.name,
-            format!("the step `{}` has no key: write `key: fresh`, `key: none` or `like: STEP`", request.name),
+            format!(
+                "the step `{}` has no key: write `key: fresh`, `key: none` or `like: STEP`",
+                request.name
+            ),
         );
     }
     let referred = [
@@ -142,10 +193,17 @@ fn check_request(request: &Request, case: &Case, known: &BTreeSet<&str>, problem
     }
     if let Some(super::Fault::HangUp { at, .. }) = &request.fault {
         if at.when == When::Connected {
-            problems.add("connected", "a hang-up comes after the request was sent: use the fault before-request".to_owned());
+            problems.add(
+                "connected",
+                "a hang-up comes after the request was sent: use the fault before-request"
+                    .to_owned(),
+            );
         }
         if matches!(at.when, When::LastByte | When::Ended) {
-            problems.add(&at.when.to_string(), format!("a hang-up at `{}` cuts nothing", at.when));
+            problems.add(
+                &at.when.to_string(),
+                format!("a hang-up at `{}` cuts nothing", at.when),
+            );
         }
     }
 }
@@ -161,15 +219,24 @@ fn check_start(
 ) {
     let Some(moment) = at else { return };
     match &moment.of {
-        None => problems.add(name, format!("the moment of `{name}` needs `of`: whose moment it is")),
+        None => problems.add(
+            name,
+            format!("the moment of `{name}` needs `of`: whose moment it is"),
+        ),
         Some(of) if !known.contains(of.as_str()) => problems.unknown_step(of, known),
         Some(_) => {}
     }
     if moment.spread.is_some() && !burst && rounds < 2 {
-        problems.add(name, format!("`{name}` is spread over the rounds, and there is one round only"));
+        problems.add(
+            name,
+            format!("`{name}` is spread over the rounds, and there is one round only"),
+        );
     }
     if moment.spread.is_some() && moment.plus.is_some() {
-        problems.add(name, format!("the moment of `{name}` has both plus and spread: it takes one"));
+        problems.add(
+            name,
+            format!("the moment of `{name}` has both plus and spread: it takes one"),
+        );
     }
     if !inside && moment.when != When::Ended {
         problems.add(
@@ -188,18 +255,31 @@ fn check_references(expectation: &Expectation, case: &Case, problems: &mut Probl
     }
     for reading in expectation.check.readings() {
         if !matches!(case.step(reading), Some(Step::Read { .. })) {
-            problems.add(reading, format!("there is no reading `{reading}`: add a step `read: {{ as: {reading} }}`"));
+            problems.add(
+                reading,
+                format!("there is no reading `{reading}`: add a step `read: {{ as: {reading} }}`"),
+            );
         }
     }
     let compared: Vec<&str> = match &expectation.check {
-        Check::SameResponse { .. } | Check::TellsApart { .. } | Check::TwoResources { .. } => expectation.check.steps(),
+        Check::SameResponse { .. } | Check::TellsApart { .. } | Check::TwoResources { .. } => {
+            expectation.check.steps()
+        }
         _ => Vec::new(),
     };
     for step in compared {
-        if let Some(fault) = case.step(step).and_then(Step::request).and_then(|request| request.fault.as_ref()) {
+        if let Some(fault) = case
+            .step(step)
+            .and_then(Step::request)
+            .and_then(|request| request.fault.as_ref())
+        {
             problems.add(
                 step,
-                format!("`{}` needs the response of `{step}`, which its fault {} loses", expectation.id, fault.name()),
+                format!(
+                    "`{}` needs the response of `{step}`, which its fault {} loses",
+                    expectation.id,
+                    fault.name()
+                ),
             );
         }
     }

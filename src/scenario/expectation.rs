@@ -250,14 +250,19 @@ impl Check {
             Check::TellsApart { of, from } => vec![of, from],
             Check::Unaffected { of, than, .. } => vec![of, than],
             Check::Overlap { of, with } => vec![of, with],
-            Check::Straddled { of, around } => std::iter::once(of.as_str()).chain(around.of.as_deref()).collect(),
+            Check::Straddled { of, around } => std::iter::once(of.as_str())
+                .chain(around.of.as_deref())
+                .collect(),
         }
     }
 
     /// The named readings that it needs.
     pub fn readings(&self) -> Vec<&str> {
         match self {
-            Check::Effects { reading: Some(reading), .. } => vec![reading],
+            Check::Effects {
+                reading: Some(reading),
+                ..
+            } => vec![reading],
             Check::State { reading, same_as } => vec![reading, same_as],
             _ => Vec::new(),
         }
@@ -268,7 +273,10 @@ impl Check {
 pub(super) fn outcome_word(word: &str) -> Result<Outcome, String> {
     Outcome::from_word(word).ok_or_else(|| match yaml::nearest(word, Outcome::words()) {
         Some(near) => format!("unknown outcome `{word}`: did you mean `{near}`?"),
-        None => format!("unknown outcome `{word}`: it is one of {}", Outcome::words().collect::<Vec<_>>().join(", ")),
+        None => format!(
+            "unknown outcome `{word}`: it is one of {}",
+            Outcome::words().collect::<Vec<_>>().join(", ")
+        ),
     })
 }
 
@@ -278,7 +286,12 @@ struct OutcomeSet(Outcome);
 impl<'de> Deserialize<'de> for OutcomeSet {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let words = OneOrMany::<OutcomeWord>::deserialize(deserializer)?;
-        Ok(OutcomeSet(words.0.into_iter().fold(Outcome::NONE, |set, word| set.union(word.0))))
+        Ok(OutcomeSet(
+            words
+                .0
+                .into_iter()
+                .fold(Outcome::NONE, |set, word| set.union(word.0)),
+        ))
     }
 }
 
@@ -287,7 +300,9 @@ struct OutcomeWord(Outcome);
 impl<'de> Deserialize<'de> for OutcomeWord {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let word = String::deserialize(deserializer)?;
-        outcome_word(&word).map(OutcomeWord).map_err(serde::de::Error::custom)
+        outcome_word(&word)
+            .map(OutcomeWord)
+            .map_err(serde::de::Error::custom)
     }
 }
 
@@ -488,7 +503,10 @@ impl Expectation {
                     Bound::AtMost(_) => "effects-at-most".to_owned(),
                     Bound::AtLeast(_) => "effects-at-least".to_owned(),
                 };
-                for part in [fields.probe.as_deref(), fields.reading.as_deref()].into_iter().flatten() {
+                for part in [fields.probe.as_deref(), fields.reading.as_deref()]
+                    .into_iter()
+                    .flatten()
+                {
                     id = format!("{id}@{part}");
                 }
                 let check = Check::Effects {
@@ -507,21 +525,42 @@ impl Expectation {
                     (None, Some(set), None) => (OutcomeBound::Some(set.0), "some"),
                     (None, None, Some(set)) => (OutcomeBound::Never(set.0), "never"),
                     _ => {
-                        return Err(Diagnostic::error("outcome has exactly one of is, some and never").at(place()));
+                        return Err(Diagnostic::error(
+                            "outcome has exactly one of is, some and never",
+                        )
+                        .at(place()));
                     }
                 };
                 let id = format!("outcome-{word}:{}", fields.of.0.join("+"));
-                (Check::Outcome { of: fields.of.0, bound }, id)
+                (
+                    Check::Outcome {
+                        of: fields.of.0,
+                        bound,
+                    },
+                    id,
+                )
             }
             "keeps" => {
                 let fields: KeepsFields = yaml::decode(&own)?;
                 let id = format!("keeps:{}", fields.promise.name());
-                (Check::Keeps { promise: fields.promise, of: fields.of }, id)
+                (
+                    Check::Keeps {
+                        promise: fields.promise,
+                        of: fields.of,
+                    },
+                    id,
+                )
             }
             "same-response" => {
                 let fields: SameFields = yaml::decode(&own)?;
                 let id = format!("same-response:{}", fields.of.0.join("+"));
-                (Check::SameResponse { of: fields.of.0, r#as: fields.r#as }, id)
+                (
+                    Check::SameResponse {
+                        of: fields.of.0,
+                        r#as: fields.r#as,
+                    },
+                    id,
+                )
             }
             "one-resource" => {
                 let fields: OfManyFields = yaml::decode(&own)?;
@@ -550,18 +589,38 @@ impl Expectation {
             }
             "bounded" => {
                 let fields: BoundedFields = yaml::decode(&own)?;
-                let id = fields.probe.as_ref().map_or("bounded".to_owned(), |probe| format!("bounded@{probe}"));
-                (Check::Bounded { probe: fields.probe }, id)
+                let id = fields
+                    .probe
+                    .as_ref()
+                    .map_or("bounded".to_owned(), |probe| format!("bounded@{probe}"));
+                (
+                    Check::Bounded {
+                        probe: fields.probe,
+                    },
+                    id,
+                )
             }
             "state" => {
                 let fields: StateFields = yaml::decode(&own)?;
                 let id = format!("state@{}", fields.reading);
-                (Check::State { reading: fields.reading, same_as: fields.same_as }, id)
+                (
+                    Check::State {
+                        reading: fields.reading,
+                        same_as: fields.same_as,
+                    },
+                    id,
+                )
             }
             "tells-apart" => {
                 let fields: FromFields = yaml::decode(&own)?;
                 let id = format!("tells-apart:{}+{}", fields.of, fields.from);
-                (Check::TellsApart { of: fields.of, from: fields.from }, id)
+                (
+                    Check::TellsApart {
+                        of: fields.of,
+                        from: fields.from,
+                    },
+                    id,
+                )
             }
             "retry-after" => {
                 let fields: OfFields = yaml::decode(&own)?;
@@ -571,54 +630,115 @@ impl Expectation {
             "answered" => {
                 let fields: AnsweredFields = yaml::decode(&own)?;
                 let id = format!("answered:{}", fields.of);
-                (Check::Answered { of: fields.of, within: fields.within }, id)
+                (
+                    Check::Answered {
+                        of: fields.of,
+                        within: fields.within,
+                    },
+                    id,
+                )
             }
             "recovered" => {
                 let fields: RecoveredFields = yaml::decode(&own)?;
                 let id = format!("recovered:{}", fields.of);
-                (Check::Recovered { of: fields.of, within: fields.within.map(|time| time.0) }, id)
+                (
+                    Check::Recovered {
+                        of: fields.of,
+                        within: fields.within.map(|time| time.0),
+                    },
+                    id,
+                )
             }
             "unaffected" => {
                 let fields: UnaffectedFields = yaml::decode(&own)?;
                 let id = format!("unaffected:{}", fields.of);
                 let factor = fields.factor.unwrap_or(10.0);
-                (Check::Unaffected { of: fields.of, than: fields.than, factor }, id)
+                (
+                    Check::Unaffected {
+                        of: fields.of,
+                        than: fields.than,
+                        factor,
+                    },
+                    id,
+                )
             }
             "status" => {
                 let fields: StatusFields = yaml::decode(&own)?;
                 let id = format!("status:{}", fields.of);
-                (Check::Status { of: fields.of, is: fields.is }, id)
+                (
+                    Check::Status {
+                        of: fields.of,
+                        is: fields.is,
+                    },
+                    id,
+                )
             }
             "header" => {
                 let fields: HeaderFields = yaml::decode(&own)?;
                 if let Err(error) = regex::Regex::new(&fields.matches) {
-                    return Err(Diagnostic::error(format!("`{}` is no regular expression: {error}", fields.matches))
-                        .at(own.get("matches").map_or_else(place, |node| node.span.clone())));
+                    return Err(Diagnostic::error(format!(
+                        "`{}` is no regular expression: {error}",
+                        fields.matches
+                    ))
+                    .at(own
+                        .get("matches")
+                        .map_or_else(place, |node| node.span.clone())));
                 }
                 let id = format!("header:{}+{}", fields.of, fields.name.to_ascii_lowercase());
-                (Check::Header { of: fields.of, name: fields.name, matches: fields.matches }, id)
+                (
+                    Check::Header {
+                        of: fields.of,
+                        name: fields.name,
+                        matches: fields.matches,
+                    },
+                    id,
+                )
             }
             "json" => {
                 let fields: JsonFields = yaml::decode(&own)?;
                 if let Err(error) = serde_json_path::JsonPath::parse(&fields.path) {
-                    return Err(Diagnostic::error(format!("`{}` is no JSONPath (RFC 9535): {error}", fields.path))
-                        .at(own.get("path").map_or_else(place, |node| node.span.clone())));
+                    return Err(Diagnostic::error(format!(
+                        "`{}` is no JSONPath (RFC 9535): {error}",
+                        fields.path
+                    ))
+                    .at(own.get("path").map_or_else(place, |node| node.span.clone())));
                 }
                 let id = format!("json:{}+{}", fields.of, fields.path);
-                (Check::Json { of: fields.of, path: fields.path, equals: fields.equals }, id)
+                (
+                    Check::Json {
+                        of: fields.of,
+                        path: fields.path,
+                        equals: fields.equals,
+                    },
+                    id,
+                )
             }
             "overlap" => {
                 let fields: OverlapFields = yaml::decode(&own)?;
                 let id = format!("overlap:{}+{}", fields.of, fields.with);
-                (Check::Overlap { of: fields.of, with: fields.with }, id)
+                (
+                    Check::Overlap {
+                        of: fields.of,
+                        with: fields.with,
+                    },
+                    id,
+                )
             }
             "straddled" => {
                 let fields: StraddledFields = yaml::decode(&own)?;
                 if fields.around.of.is_none() {
-                    return Err(Diagnostic::error("the moment needs `of`: whose moment it is").at(place()));
+                    return Err(
+                        Diagnostic::error("the moment needs `of`: whose moment it is").at(place()),
+                    );
                 }
                 let id = format!("straddled:{}", fields.of);
-                (Check::Straddled { of: fields.of, around: fields.around }, id)
+                (
+                    Check::Straddled {
+                        of: fields.of,
+                        around: fields.around,
+                    },
+                    id,
+                )
             }
             _ => unreachable!("single_key lets only known kinds pass"),
         };

@@ -18,7 +18,10 @@ pub fn scenarios() -> Result<Vec<Scenario>, Vec<Diagnostic>> {
     files
         .into_iter()
         .map(|(id, text)| {
-            let source = Source { name: format!("scenarios/{id}.yaml"), text: text.to_owned() };
+            let source = Source {
+                name: format!("scenarios/{id}.yaml"),
+                text: text.to_owned(),
+            };
             parse(&id, Arc::new(source), true)
         })
         .collect()
@@ -30,7 +33,10 @@ fn collect(dir: &'static Dir<'static>, files: &mut Vec<(String, &'static str)>) 
         if path.extension().is_some_and(|ending| ending == "yaml")
             && let Some(text) = file.contents_utf8()
         {
-            files.push((path.with_extension("").to_string_lossy().replace('\\', "/"), text));
+            files.push((
+                path.with_extension("").to_string_lossy().replace('\\', "/"),
+                text,
+            ));
         }
     }
     for inner in dir.dirs() {

@@ -183,22 +183,6 @@ pub enum Step {
         /// The reading's name.
         name: StepName,
     },
-    /// The target's look-up of an operation.
-    Lookup {
-        /// The step's name.
-        name: StepName,
-        /// Whose operation; `None` looks for a key that nobody used.
-        of: Option<StepName>,
-        /// By what.
-        by: LookupBy,
-        /// Who asks.
-        principal: PrincipalRole,
-    },
-    /// The target's clean-up of a step's resource.
-    Cleanup {
-        /// Whose resource.
-        of: StepName,
-    },
     /// One of the target's hooks.
     Hook {
         /// The hook.
@@ -221,18 +205,20 @@ impl Step {
     /// The step's name, where it has one.
     pub fn name(&self) -> Option<&str> {
         match self {
-            Step::Send { request, .. } | Step::Burst { request, .. } | Step::Retry { request, .. } => {
-                Some(&request.name)
-            }
-            Step::Read { name } | Step::Lookup { name, .. } | Step::Recheck { name, .. } => Some(name),
-            Step::Together(_) | Step::Wait(_) | Step::Elapse(_) | Step::Cleanup { .. } | Step::Hook { .. } => None,
+            Step::Send { request, .. }
+            | Step::Burst { request, .. }
+            | Step::Retry { request, .. } => Some(&request.name),
+            Step::Read { name } | Step::Recheck { name, .. } => Some(name),
+            Step::Together(_) | Step::Wait(_) | Step::Elapse(_) | Step::Hook { .. } => None,
         }
     }
 
     /// The step's request, where it sends one.
     pub fn request(&self) -> Option<&Request> {
         match self {
-            Step::Send { request, .. } | Step::Burst { request, .. } | Step::Retry { request, .. } => Some(request),
+            Step::Send { request, .. }
+            | Step::Burst { request, .. }
+            | Step::Retry { request, .. } => Some(request),
             _ => None,
         }
     }
@@ -291,18 +277,6 @@ pub enum Wait {
     RetryAfter(StepName),
 }
 
-/// By what a look-up finds an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LookupBy {
-    /// By the idempotency key.
-    Key,
-    /// By the client's own reference.
-    Reference,
-    /// By the resource's id.
-    Identity,
-}
-
 /// Which operation a step uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -317,7 +291,9 @@ pub enum OperationRole {
 }
 
 /// Who sends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrincipalRole {
     /// The first principal of the target.

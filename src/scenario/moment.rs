@@ -103,14 +103,21 @@ impl TimeSpan {
                     ));
                 }
             };
-            return Ok(TimeSpan(Amount::Share { share: share / 100.0, of }));
+            return Ok(TimeSpan(Amount::Share {
+                share: share / 100.0,
+                of,
+            }));
         }
         if text.parse::<f64>().is_ok() {
             return Err(format!("a duration needs a unit: {text}s"));
         }
         humantime::parse_duration(text)
             .map(|time| TimeSpan(Amount::Fixed(time)))
-            .map_err(|_| format!("`{text}` is no duration: write one such as 300ms, 2s, 24h or `50% latency`"))
+            .map_err(|_| {
+                format!(
+                    "`{text}` is no duration: write one such as 300ms, 2s, 24h or `50% latency`"
+                )
+            })
     }
 
     /// A share of it, if it is one.
@@ -163,7 +170,9 @@ impl<'de> Deserialize<'de> for FixedTime {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match TimeSpan::deserialize(deserializer)?.0 {
             Amount::Fixed(time) => Ok(FixedTime(time)),
-            Amount::Share { .. } => Err(serde::de::Error::custom("a fixed time is wanted here, such as 65s")),
+            Amount::Share { .. } => Err(serde::de::Error::custom(
+                "a fixed time is wanted here, such as 65s",
+            )),
         }
     }
 }
@@ -196,16 +205,29 @@ mod tests {
 
     #[test]
     fn fixed_times_and_shares_are_read() {
-        assert_eq!(TimeSpan::from_text("300ms"), Ok(TimeSpan(Amount::Fixed(Duration::from_millis(300)))));
+        assert_eq!(
+            TimeSpan::from_text("300ms"),
+            Ok(TimeSpan(Amount::Fixed(Duration::from_millis(300))))
+        );
         assert_eq!(
             TimeSpan::from_text("90% retention"),
-            Ok(TimeSpan(Amount::Share { share: 0.9, of: Quantity::Retention }))
+            Ok(TimeSpan(Amount::Share {
+                share: 0.9,
+                of: Quantity::Retention
+            }))
         );
     }
 
     #[test]
     fn a_number_without_a_unit_is_refused_with_the_remedy() {
-        assert_eq!(TimeSpan::from_text("2"), Err("a duration needs a unit: 2s".to_owned()));
-        assert!(TimeSpan::from_text("5% luck").expect_err("no such quantity").contains("latency"));
+        assert_eq!(
+            TimeSpan::from_text("2"),
+            Err("a duration needs a unit: 2s".to_owned())
+        );
+        assert!(
+            TimeSpan::from_text("5% luck")
+                .expect_err("no such quantity")
+                .contains("latency")
+        );
     }
 }

@@ -5,8 +5,8 @@ use super::expectation::Expectation;
 use super::moment::{FixedTime, TimeSpan};
 use super::request::{BurstFields, RequestFields, RetryFields, SendFields};
 use super::{
-    Case, HookName, LookupBy, Moment, Need, PrincipalRole, Release, Rounds, Runs, Scenario, Severity, Step, StepName,
-    Until, Wait,
+    Case, HookName, Moment, Need, Release, Rounds, Runs, Scenario, Severity, Step, StepName, Until,
+    Wait,
 };
 use crate::checklist::ItemId;
 use crate::yaml::{self, Diagnostic, Entry, Node, Source, Value};
@@ -28,7 +28,12 @@ pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, V
     let needs = read_needs(&fields.needs, &mut problems);
     let rounds = read_rounds(fields.rounds.as_ref()).unwrap_or_else(|problem| {
         problems.push(problem);
-        Rounds { count: 1, valid: 1, up_to: 1, side_by_side: 1 }
+        Rounds {
+            count: 1,
+            valid: 1,
+            up_to: 1,
+            side_by_side: 1,
+        }
     });
     let cases = read_cases(&fields, &mut problems);
     let assume = read_list(&fields.assume, &mut problems);
@@ -50,7 +55,11 @@ pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, V
         notes,
     };
     let problems = check::check(&scenario, &root, library);
-    if problems.is_empty() { Ok(scenario) } else { Err(problems) }
+    if problems.is_empty() {
+        Ok(scenario)
+    } else {
+        Err(problems)
+    }
 }
 
 #[derive(Deserialize)]
@@ -84,11 +93,21 @@ fn is_alone(case: &Case) -> bool {
 }
 
 fn read_needs(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Need> {
-    const NOT_YET: [&str; 6] = ["name", "prepare", "precondition", "consumer", "sink", "documents"];
+    const NOT_YET: [&str; 6] = [
+        "name",
+        "prepare",
+        "precondition",
+        "consumer",
+        "sink",
+        "documents",
+    ];
     let mut needs = Vec::new();
     for node in nodes {
         if let Some(word) = node.as_text().filter(|word| NOT_YET.contains(word)) {
-            problems.push(Diagnostic::error(format!("the need `{word}` is not supported yet")).at(node.span.clone()));
+            problems.push(
+                Diagnostic::error(format!("the need `{word}` is not supported yet"))
+                    .at(node.span.clone()),
+            );
             continue;
         }
         match yaml::decode(node) {
@@ -109,20 +128,35 @@ fn read_rounds(node: Option<&Node>) -> Result<Rounds, Diagnostic> {
         side_by_side: Option<u32>,
     }
     let fields = match node {
-        None => RoundsFields { count: 1, valid: None, up_to: None, side_by_side: None },
+        None => RoundsFields {
+            count: 1,
+            valid: None,
+            up_to: None,
+            side_by_side: None,
+        },
         Some(node) if node.as_map().is_some() => yaml::decode(node)?,
-        Some(node) => RoundsFields { count: yaml::decode(node)?, valid: None, up_to: None, side_by_side: None },
+        Some(node) => RoundsFields {
+            count: yaml::decode(node)?,
+            valid: None,
+            up_to: None,
+            side_by_side: None,
+        },
     };
     let place = |problem: Diagnostic| match node {
         Some(node) => problem.at(node.span.clone()),
         None => problem,
     };
     if fields.count == 0 {
-        return Err(place(Diagnostic::error("no rounds would run: the count is 0")));
+        return Err(place(Diagnostic::error(
+            "no rounds would run: the count is 0",
+        )));
     }
     let valid = fields.valid.unwrap_or((fields.count * 4).div_ceil(5));
     if valid == 0 || valid > fields.count {
-        return Err(place(Diagnostic::error(format!("valid is between 1 and count ({})", fields.count))));
+        return Err(place(Diagnostic::error(format!(
+            "valid is between 1 and count ({})",
+            fields.count
+        ))));
     }
     Ok(Rounds {
         count: fields.count,
@@ -147,11 +181,18 @@ fn read_expect(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<(ItemId, Expe
     let mut expect = Vec::new();
     let Some(entries) = node.as_map() else {
         problems.push(
-            Diagnostic::error("expect is a map from checklist items to lists").at(node.span.clone()).help("expect: { item-5: [ … ] }"),
+            Diagnostic::error("expect is a map from checklist items to lists")
+                .at(node.span.clone())
+                .help("expect: { item-5: [ … ] }"),
         );
         return expect;
     };
-    for Entry { key, key_span, value } in entries {
+    for Entry {
+        key,
+        key_span,
+        value,
+    } in entries
+    {
         let Some(item) = ItemId::from_name(key) else {
             problems.push(
                 Diagnostic::error(format!("unknown checklist item `{key}`"))
@@ -161,8 +202,15 @@ fn read_expect(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<(ItemId, Expe
             continue;
         };
         match value.as_list() {
-            Some(list) => expect.extend(read_list(list, problems).into_iter().map(|expectation| (item, expectation))),
-            None => problems.push(Diagnostic::error(format!("{key} holds a list of expectations")).at(value.span.clone())),
+            Some(list) => expect.extend(
+                read_list(list, problems)
+                    .into_iter()
+                    .map(|expectation| (item, expectation)),
+            ),
+            None => problems.push(
+                Diagnostic::error(format!("{key} holds a list of expectations"))
+                    .at(value.span.clone()),
+            ),
         }
     }
     if expect.is_empty() && problems.is_empty() {
@@ -176,29 +224,44 @@ fn read_expect(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<(ItemId, Expe
 }
 
 fn read_cases(fields: &Fields, problems: &mut Vec<Diagnostic>) -> Vec<Case> {
-    let plain = |problems: &mut Vec<Diagnostic>| Case { name: None, steps: read_steps(&fields.steps, problems) };
+    let plain = |problems: &mut Vec<Diagnostic>| Case {
+        name: None,
+        steps: read_steps(&fields.steps, problems),
+    };
     let Some(node) = &fields.cases else {
         return vec![plain(problems)];
     };
     let Some(entries) = node.as_map().filter(|entries| !entries.is_empty()) else {
-        problems.push(Diagnostic::error("cases is a map from names to changed steps").at(node.span.clone()));
+        problems.push(
+            Diagnostic::error("cases is a map from names to changed steps").at(node.span.clone()),
+        );
         return vec![plain(problems)];
     };
     let names = step_names(&fields.steps);
     let mut cases = Vec::new();
-    for Entry { key, value, key_span } in entries {
+    for Entry {
+        key,
+        value,
+        key_span,
+    } in entries
+    {
         if !is_word(key) {
             problems.push(
-                Diagnostic::error(format!("`{key}` is no name for a case: use small letters, digits and -"))
-                    .at(key_span.clone()),
+                Diagnostic::error(format!(
+                    "`{key}` is no name for a case: use small letters, digits and -"
+                ))
+                .at(key_span.clone()),
             );
         }
         let mut steps = fields.steps.clone();
         for patch in value.as_map().unwrap_or_default() {
             if !names.contains(&patch.key) {
                 let near = yaml::nearest(&patch.key, names.iter().map(String::as_str));
-                let problem = Diagnostic::error(format!("case `{key}` changes the step `{}`, and there is none", patch.key))
-                    .at(patch.key_span.clone());
+                let problem = Diagnostic::error(format!(
+                    "case `{key}` changes the step `{}`, and there is none",
+                    patch.key
+                ))
+                .at(patch.key_span.clone());
                 problems.push(match near {
                     Some(near) => problem.help(format!("did you mean `{near}`?")),
                     None => problem.help(format!("steps are {}", names.join(", "))),
@@ -217,13 +280,19 @@ fn read_cases(fields: &Fields, problems: &mut Vec<Diagnostic>) -> Vec<Case> {
                 problems.push(problem);
             }
         }
-        cases.push(Case { name: Some(key.clone()), steps });
+        cases.push(Case {
+            name: Some(key.clone()),
+            steps,
+        });
     }
     cases
 }
 
 fn is_word(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
 /// The `as` of every step, in the order of the file.
@@ -233,7 +302,13 @@ fn step_names(steps: &[Node]) -> Vec<String> {
         for entry in step.as_map().unwrap_or_default() {
             match entry.value.as_list() {
                 Some(inner) if entry.key == "together" => names.extend(step_names(inner)),
-                _ => names.extend(entry.value.get("as").and_then(Node::as_text).map(str::to_owned)),
+                _ => names.extend(
+                    entry
+                        .value
+                        .get("as")
+                        .and_then(Node::as_text)
+                        .map(str::to_owned),
+                ),
             }
         }
     }
@@ -242,7 +317,9 @@ fn step_names(steps: &[Node]) -> Vec<String> {
 
 /// Lays a case's fields over the step that they name.
 fn patch_step(step: &mut Node, patch: &Entry) {
-    let Value::Map(entries) = &mut step.value else { return };
+    let Value::Map(entries) = &mut step.value else {
+        return;
+    };
     for entry in entries {
         if let (true, Value::List(inner)) = (entry.key == "together", &mut entry.value.value) {
             for step in inner {
@@ -276,9 +353,10 @@ fn read_steps(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Step> {
     steps
 }
 
-const STEPS: [&str; 11] =
-    ["send", "burst", "retry", "together", "wait", "elapse", "read", "lookup", "cleanup", "hook", "recheck"];
-const STEPS_NOT_YET: [&str; 2] = ["sink", "prepare"];
+const STEPS: [&str; 9] = [
+    "send", "burst", "retry", "together", "wait", "elapse", "read", "hook", "recheck",
+];
+const STEPS_NOT_YET: [&str; 4] = ["lookup", "cleanup", "sink", "prepare"];
 const REQUEST_NOT_YET: [&str; 4] = ["name", "first-sent", "only-if", "prepared"];
 
 fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<Step, Diagnostic> {
@@ -292,17 +370,24 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
             let (own, request) = split_request(body, &["times"])?;
             let fields: SendFields = yaml::decode(&own)?;
             let request = request.into_request(&made_up("send"));
-            Ok(Step::Send { request, times: fields.times.unwrap_or(1).max(1) })
+            Ok(Step::Send {
+                request,
+                times: fields.times.unwrap_or(1).max(1),
+            })
         }
         "burst" => {
             let (own, request) = split_request(body, &["copies", "release", "stop-at"])?;
             let fields: BurstFields = yaml::decode(&own)?;
             if fields.copies.0.contains(&0) {
-                return Err(Diagnostic::error("a burst of 0 copies sends nothing").at(own.span.clone()));
+                return Err(
+                    Diagnostic::error("a burst of 0 copies sends nothing").at(own.span.clone())
+                );
             }
             let stop_at = match fields.stop_at {
                 Some(word) => Some(super::expectation::outcome_word(&word).map_err(|says| {
-                    Diagnostic::error(says).at(own.get("stop-at").map_or(own.span.clone(), |node| node.span.clone()))
+                    Diagnostic::error(says).at(own
+                        .get("stop-at")
+                        .map_or(own.span.clone(), |node| node.span.clone()))
                 })?),
                 None => None,
             };
@@ -328,9 +413,14 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
         }
         "together" => {
             let Some(list) = body.as_list().filter(|list| !list.is_empty()) else {
-                return Err(Diagnostic::error("together holds a list of steps").at(body.span.clone()));
+                return Err(
+                    Diagnostic::error("together holds a list of steps").at(body.span.clone())
+                );
             };
-            let steps = list.iter().map(|node| read_step(node, unnamed, true)).collect::<Result<Vec<_>, _>>()?;
+            let steps = list
+                .iter()
+                .map(|node| read_step(node, unnamed, true))
+                .collect::<Result<Vec<_>, _>>()?;
             Ok(Step::Together(steps))
         }
         "wait" => read_wait(body).map(Step::Wait),
@@ -343,36 +433,6 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
             }
             yaml::decode::<ReadFields>(body).map(|fields| Step::Read { name: fields.r#as })
         }
-        "lookup" => {
-            #[derive(Deserialize)]
-            #[serde(deny_unknown_fields)]
-            struct LookupFields {
-                r#as: StepName,
-                of: Option<StepName>,
-                key: Option<super::Key>,
-                by: LookupBy,
-                principal: Option<PrincipalRole>,
-            }
-            let fields: LookupFields = yaml::decode(body)?;
-            match (&fields.of, &fields.key) {
-                (Some(_), None) | (None, Some(super::Key::Fresh)) => Ok(Step::Lookup {
-                    name: fields.r#as,
-                    of: fields.of,
-                    by: fields.by,
-                    principal: fields.principal.unwrap_or_default(),
-                }),
-                _ => Err(Diagnostic::error("a lookup has `of: STEP`, or `key: fresh` for one that nobody used")
-                    .at(body.span.clone())),
-            }
-        }
-        "cleanup" => {
-            #[derive(Deserialize)]
-            #[serde(deny_unknown_fields)]
-            struct CleanupFields {
-                of: StepName,
-            }
-            yaml::decode::<CleanupFields>(body).map(|fields| Step::Cleanup { of: fields.of })
-        }
         "hook" => {
             #[derive(Deserialize)]
             #[serde(deny_unknown_fields)]
@@ -381,7 +441,11 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 at: Option<Moment>,
                 undo: Option<HookName>,
             }
-            yaml::decode::<HookFields>(body).map(|fields| Step::Hook { run: fields.run, at: fields.at, undo: fields.undo })
+            yaml::decode::<HookFields>(body).map(|fields| Step::Hook {
+                run: fields.run,
+                at: fields.at,
+                undo: fields.undo,
+            })
         }
         "recheck" => {
             #[derive(Deserialize)]
@@ -398,7 +462,10 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
             }
             let fields: RecheckFields = yaml::decode(body)?;
             let AllWord::All = fields.keys;
-            Ok(Step::Recheck { name: fields.r#as, at_most: fields.at_most.unwrap_or(500) })
+            Ok(Step::Recheck {
+                name: fields.r#as,
+                at_most: fields.at_most.unwrap_or(500),
+            })
         }
         _ => unreachable!("single_key lets only known kinds pass"),
     }
@@ -420,11 +487,21 @@ fn read_wait(body: &Node) -> Result<Wait, Diagnostic> {
     }
     let fields: WaitFields = yaml::decode(body)?;
     match fields {
-        WaitFields { retry_after: Some(step), deliveries: None, r#for: None } => Ok(Wait::RetryAfter(step)),
-        WaitFields { deliveries: Some(_), .. } => {
-            Err(Diagnostic::error("`wait: { deliveries }` is not supported yet").at(body.span.clone()))
-        }
-        _ => Err(Diagnostic::error("wait is `settled`, a duration, or { retry-after: STEP }").at(body.span.clone())),
+        WaitFields {
+            retry_after: Some(step),
+            deliveries: None,
+            r#for: None,
+        } => Ok(Wait::RetryAfter(step)),
+        WaitFields {
+            deliveries: Some(_),
+            ..
+        } => Err(
+            Diagnostic::error("`wait: { deliveries }` is not supported yet").at(body.span.clone()),
+        ),
+        _ => Err(
+            Diagnostic::error("wait is `settled`, a duration, or { retry-after: STEP }")
+                .at(body.span.clone()),
+        ),
     }
 }
 
@@ -433,15 +510,20 @@ fn split_request(body: &Node, own: &[&str]) -> Result<(Node, RequestFields), Dia
     for entry in body.as_map().unwrap_or_default() {
         if REQUEST_NOT_YET.contains(&entry.key.as_str()) {
             return Err(
-                Diagnostic::error(format!("`{}` is not supported yet", entry.key)).at(entry.key_span.clone())
+                Diagnostic::error(format!("`{}` is not supported yet", entry.key))
+                    .at(entry.key_span.clone()),
             );
         }
         let known = || RequestFields::NAMES.iter().chain(own).copied();
         if !known().any(|name| name == entry.key) {
-            let problem = Diagnostic::error(format!("unknown field `{}`", entry.key)).at(entry.key_span.clone());
+            let problem = Diagnostic::error(format!("unknown field `{}`", entry.key))
+                .at(entry.key_span.clone());
             return Err(match yaml::nearest(&entry.key, known()) {
                 Some(near) => problem.help(format!("did you mean `{near}`?")),
-                None => problem.help(format!("known fields: {}", known().collect::<Vec<_>>().join(", "))),
+                None => problem.help(format!(
+                    "known fields: {}",
+                    known().collect::<Vec<_>>().join(", ")
+                )),
             });
         }
     }
@@ -452,7 +534,10 @@ fn split_request(body: &Node, own: &[&str]) -> Result<(Node, RequestFields), Dia
 /// The entries of a map with these names, and the rest.
 pub(super) fn split(body: &Node, names: &[&str]) -> (Node, Node) {
     let (named, rest) = match &body.value {
-        Value::Map(entries) => entries.iter().cloned().partition(|entry| names.contains(&entry.key.as_str())),
+        Value::Map(entries) => entries
+            .iter()
+            .cloned()
+            .partition(|entry| names.contains(&entry.key.as_str())),
         _ => (Vec::new(), Vec::new()),
     };
     let rest = match &body.value {
@@ -460,8 +545,14 @@ pub(super) fn split(body: &Node, names: &[&str]) -> (Node, Node) {
         other => other.clone(),
     };
     (
-        Node { span: body.span.clone(), value: Value::Map(named) },
-        Node { span: body.span.clone(), value: rest },
+        Node {
+            span: body.span.clone(),
+            value: Value::Map(named),
+        },
+        Node {
+            span: body.span.clone(),
+            value: rest,
+        },
     )
 }
 
@@ -475,24 +566,35 @@ pub(super) fn single_key<'a>(
     let entry = match node.as_map() {
         Some([entry]) => entry,
         Some([_, second, ..]) => {
-            return Err(Diagnostic::error(format!("{what} has one kind, and here are several"))
-                .at(second.key_span.clone())
-                .help("put each on a line of its own that begins with `- `"));
+            return Err(
+                Diagnostic::error(format!("{what} has one kind, and here are several"))
+                    .at(second.key_span.clone())
+                    .help("put each on a line of its own that begins with `- `"),
+            );
         }
         _ => {
-            return Err(Diagnostic::error(format!("{what} is a map with one key, its kind"))
-                .at(node.span.clone())
-                .help(format!("kinds are {}", known.join(", "))));
+            return Err(
+                Diagnostic::error(format!("{what} is a map with one key, its kind"))
+                    .at(node.span.clone())
+                    .help(format!("kinds are {}", known.join(", "))),
+            );
         }
     };
     if let Some(kind) = known.iter().find(|kind| **kind == entry.key) {
         return Ok((kind, &entry.value));
     }
     if not_yet.contains(&entry.key.as_str()) {
-        return Err(Diagnostic::error(format!("`{}` is not supported yet", entry.key)).at(entry.key_span.clone()));
+        return Err(
+            Diagnostic::error(format!("`{}` is not supported yet", entry.key))
+                .at(entry.key_span.clone()),
+        );
     }
-    let problem = Diagnostic::error(format!("unknown kind `{}` of {}", entry.key, what.trim_start_matches("an ").trim_start_matches("a ")))
-        .at(entry.key_span.clone());
+    let problem = Diagnostic::error(format!(
+        "unknown kind `{}` of {}",
+        entry.key,
+        what.trim_start_matches("an ").trim_start_matches("a ")
+    ))
+    .at(entry.key_span.clone());
     Err(match yaml::nearest(&entry.key, known.iter().copied()) {
         Some(near) => problem.help(format!("did you mean `{near}`?")),
         None => problem.help(format!("kinds are {}", known.join(", "))),

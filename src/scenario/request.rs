@@ -57,9 +57,17 @@ impl<'de> Deserialize<'de> for Like {
         word_or_map(
             deserializer,
             "a step's name, or { of, which }",
-            |name| Ok(Like { of: name.to_owned(), which: None }),
+            |name| {
+                Ok(Like {
+                    of: name.to_owned(),
+                    which: None,
+                })
+            },
             |map: Map| {
-                let which = map.which.map(|word| super::expectation::outcome_word(&word)).transpose()?;
+                let which = map
+                    .which
+                    .map(|word| super::expectation::outcome_word(&word))
+                    .transpose()?;
                 Ok(Like { of: map.of, which })
             },
         )
@@ -159,12 +167,32 @@ impl<'de> Deserialize<'de> for Key {
                 )),
             },
             |map: Map| match map {
-                Map { of: Some(step), fresh: None, with: twist, text: None } => Ok(Key::Of { step, twist }),
-                Map { of: None, fresh: Some(form), with: twist, text: None } => {
-                    Ok(Key::Shaped { length: form.length, shape: form.shape, twist })
-                }
-                Map { of: None, fresh: None, with: None, text: Some(text) } => Ok(Key::Text(text)),
-                _ => Err("a key is one of { of: STEP, with }, { fresh: …, with } and { text: … }".to_owned()),
+                Map {
+                    of: Some(step),
+                    fresh: None,
+                    with: twist,
+                    text: None,
+                } => Ok(Key::Of { step, twist }),
+                Map {
+                    of: None,
+                    fresh: Some(form),
+                    with: twist,
+                    text: None,
+                } => Ok(Key::Shaped {
+                    length: form.length,
+                    shape: form.shape,
+                    twist,
+                }),
+                Map {
+                    of: None,
+                    fresh: None,
+                    with: None,
+                    text: Some(text),
+                } => Ok(Key::Text(text)),
+                _ => Err(
+                    "a key is one of { of: STEP, with }, { fresh: …, with } and { text: … }"
+                        .to_owned(),
+                ),
             },
         )
     }
@@ -302,26 +330,52 @@ impl Fault {
     fn default_of(name: &str) -> Result<Fault, String> {
         Ok(match name {
             "before-request" => Fault::BeforeRequest { close: Close::Fin },
-            "mid-body" => Fault::MidBody { share: 0.5, close: Close::Fin },
+            "mid-body" => Fault::MidBody {
+                share: 0.5,
+                close: Close::Fin,
+            },
             "hang-up" => Fault::HangUp {
-                at: Moment { when: When::Sent, of: None, plus: None, spread: None },
+                at: Moment {
+                    when: When::Sent,
+                    of: None,
+                    plus: None,
+                    spread: None,
+                },
                 close: Close::Rst,
             },
-            "drop-response" => Fault::DropResponse { after: ResponsePart::FirstByte, close: Close::Rst },
-            "mid-response" => Fault::MidResponse { share: 0.5, close: Close::Rst },
-            "timeout" => Fault::Timeout { after: half_latency() },
+            "drop-response" => Fault::DropResponse {
+                after: ResponsePart::FirstByte,
+                close: Close::Rst,
+            },
+            "mid-response" => Fault::MidResponse {
+                share: 0.5,
+                close: Close::Rst,
+            },
+            "timeout" => Fault::Timeout {
+                after: half_latency(),
+            },
             "stall" => return Err("the fault `stall` is not supported yet".to_owned()),
             other => {
                 return Err(match crate::yaml::nearest(other, FAULTS.iter().copied()) {
                     Some(name) => format!("unknown fault `{other}`: did you mean `{name}`?"),
-                    None => format!("unknown fault `{other}`: it is one of {}", FAULTS.join(", ")),
+                    None => format!(
+                        "unknown fault `{other}`: it is one of {}",
+                        FAULTS.join(", ")
+                    ),
                 });
             }
         })
     }
 }
 
-const FAULTS: [&str; 6] = ["before-request", "mid-body", "hang-up", "drop-response", "mid-response", "timeout"];
+const FAULTS: [&str; 6] = [
+    "before-request",
+    "mid-body",
+    "hang-up",
+    "drop-response",
+    "mid-response",
+    "timeout",
+];
 
 fn half_latency() -> TimeSpan {
     TimeSpan::from_text("50% latency").expect("a share of a known quantity")
@@ -370,44 +424,65 @@ impl<'de> Deserialize<'de> for Fault {
         struct Patience {
             after: TimeSpan,
         }
-        word_or_map(deserializer, "a fault's name, or one with its fields", Fault::default_of, |map: Map| {
-            let mut faults = Vec::new();
-            if map.stall.is_some() {
-                return Err("the fault `stall` is not supported yet".to_owned());
-            }
-            if let Some(Closing { close }) = map.before_request {
-                faults.push(Fault::BeforeRequest { close: close.unwrap_or(Close::Fin) });
-            }
-            if let Some(Sharing { share, close }) = map.mid_body {
-                faults.push(Fault::MidBody { share: share.map_or(0.5, |s| s.0), close: close.unwrap_or(Close::Fin) });
-            }
-            if let Some(HangUp { when, plus, spread, close }) = map.hang_up {
-                faults.push(Fault::HangUp {
-                    at: Moment { when, of: None, plus, spread },
-                    close: close.unwrap_or(Close::Rst),
-                });
-            }
-            if let Some(Dropping { after, close }) = map.drop_response {
-                faults.push(Fault::DropResponse {
-                    after: after.unwrap_or_default(),
-                    close: close.unwrap_or(Close::Rst),
-                });
-            }
-            if let Some(Sharing { share, close }) = map.mid_response {
-                faults.push(Fault::MidResponse {
-                    share: share.map_or(0.5, |s| s.0),
-                    close: close.unwrap_or(Close::Rst),
-                });
-            }
-            if let Some(Patience { after }) = map.timeout {
-                faults.push(Fault::Timeout { after });
-            }
-            match faults.len() {
-                1 => Ok(faults.remove(0)),
-                0 => Err(format!("a fault is one of {}", FAULTS.join(", "))),
-                _ => Err("a request has one fault only".to_owned()),
-            }
-        })
+        word_or_map(
+            deserializer,
+            "a fault's name, or one with its fields",
+            Fault::default_of,
+            |map: Map| {
+                let mut faults = Vec::new();
+                if map.stall.is_some() {
+                    return Err("the fault `stall` is not supported yet".to_owned());
+                }
+                if let Some(Closing { close }) = map.before_request {
+                    faults.push(Fault::BeforeRequest {
+                        close: close.unwrap_or(Close::Fin),
+                    });
+                }
+                if let Some(Sharing { share, close }) = map.mid_body {
+                    faults.push(Fault::MidBody {
+                        share: share.map_or(0.5, |s| s.0),
+                        close: close.unwrap_or(Close::Fin),
+                    });
+                }
+                if let Some(HangUp {
+                    when,
+                    plus,
+                    spread,
+                    close,
+                }) = map.hang_up
+                {
+                    faults.push(Fault::HangUp {
+                        at: Moment {
+                            when,
+                            of: None,
+                            plus,
+                            spread,
+                        },
+                        close: close.unwrap_or(Close::Rst),
+                    });
+                }
+                if let Some(Dropping { after, close }) = map.drop_response {
+                    faults.push(Fault::DropResponse {
+                        after: after.unwrap_or_default(),
+                        close: close.unwrap_or(Close::Rst),
+                    });
+                }
+                if let Some(Sharing { share, close }) = map.mid_response {
+                    faults.push(Fault::MidResponse {
+                        share: share.map_or(0.5, |s| s.0),
+                        close: close.unwrap_or(Close::Rst),
+                    });
+                }
+                if let Some(Patience { after }) = map.timeout {
+                    faults.push(Fault::Timeout { after });
+                }
+                match faults.len() {
+                    1 => Ok(faults.remove(0)),
+                    0 => Err(format!("a fault is one of {}", FAULTS.join(", "))),
+                    _ => Err("a request has one fault only".to_owned()),
+                }
+            },
+        )
     }
 }
 

@@ -40,7 +40,12 @@ where
             (self.from_map)(map).map_err(de::Error::custom)
         }
     }
-    deserializer.deserialize_any(WordOrMap { expecting, from_word, from_map, map: PhantomData })
+    deserializer.deserialize_any(WordOrMap {
+        expecting,
+        from_word,
+        from_map,
+        map: PhantomData,
+    })
 }
 
 /// One value or a list of them; never empty.
@@ -56,21 +61,29 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
                 f.write_str("one value or a list of them")
             }
             fn visit_str<E: de::Error>(self, word: &str) -> Result<Self::Value, E> {
-                T::deserialize(de::value::StrDeserializer::new(word)).map(|one| OneOrMany(vec![one]))
+                T::deserialize(de::value::StrDeserializer::new(word))
+                    .map(|one| OneOrMany(vec![one]))
             }
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
-                T::deserialize(de::value::U64Deserializer::new(number)).map(|one| OneOrMany(vec![one]))
+                T::deserialize(de::value::U64Deserializer::new(number))
+                    .map(|one| OneOrMany(vec![one]))
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                T::deserialize(de::value::MapAccessDeserializer::new(map)).map(|one| OneOrMany(vec![one]))
+                T::deserialize(de::value::MapAccessDeserializer::new(map))
+                    .map(|one| OneOrMany(vec![one]))
             }
-            fn visit_seq<A: de::SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            fn visit_seq<A: de::SeqAccess<'de>>(
+                self,
+                mut list: A,
+            ) -> Result<Self::Value, A::Error> {
                 let mut many = Vec::new();
                 while let Some(one) = list.next_element()? {
                     many.push(one);
                 }
                 if many.is_empty() {
-                    return Err(de::Error::custom("the list is empty: name at least one, or leave the line out"));
+                    return Err(de::Error::custom(
+                        "the list is empty: name at least one, or leave the line out",
+                    ));
                 }
                 Ok(OneOrMany(many))
             }
