@@ -12,10 +12,15 @@
 //! scenario. `tests/architecture.rs` keeps the layering.
 
 pub mod checklist;
+pub mod cli;
 pub mod contract;
 pub mod demo;
+pub mod grade;
+pub mod judge;
 pub mod outcome;
+pub mod plan;
 pub mod promise;
+pub mod report;
 pub mod runner;
 pub mod scenario;
 pub mod target;
