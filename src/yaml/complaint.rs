@@ -6,69 +6,71 @@ use serde_saphyr::granit_parser::{ErrorKind, Marker, ScanError};
 
 use super::{Diagnostic, Source, Span, flow};
 
-/// Says what is wrong with the text at a parser error. `flow_start` is where the outermost open
-/// `[` or `{` stands, if one is open.
-pub(super) fn complaint(
-    source: &Arc<Source>,
-    error: &ScanError,
-    flow_start: Option<usize>,
-) -> Diagnostic {
-    let at = offset(&source.text, error.marker());
+/// Says what is wrong with the text at a parser error. `brackets` is where the open `[` and `{`
+/// stand, from outside to inside, as far as the parser has got.
+pub(super) fn complaint(source: &Arc<Source>, error: &ScanError, brackets: &[usize]) -> Diagnostic {
+    let text = &source.text;
+    let at = offset(text, error.marker());
     let span = |start: usize, end: usize| Span {
         source: source.clone(),
         start,
         end,
     };
-    let line_start = source.text[..at]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
+    let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
 
-    if let Some(tab) = indenting_tab(&source.text[line_start..]) {
+    if let Some(tab) = indenting_tab(&text[line_start..]) {
         let tab = line_start + tab;
         return Diagnostic::error("a tab is used for indentation")
             .at(span(tab, tab + 1))
             .help("YAML is indented with spaces only");
     }
-    let in_flow = !matches!(error.kind(), ErrorKind::RecursionLimitExceeded);
-    if in_flow && let Some(trap) = flow::trap(&source.text, flow_start.unwrap_or(line_start), at) {
-        return Diagnostic::error("flow maps and lists end a plain value at [ ] { } ,")
-            .at(span(trap.start, trap.end))
-            .help(format!("quote it: {}", trap.quoted));
+    if !matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
+        let from = brackets.first().copied().unwrap_or(line_start);
+        if let Some(trap) = flow::trap(text, from, at) {
+            let message = "flow maps end a plain value at [ ] { } ,: quote it";
+            return Diagnostic::error(format!("{message}: {}", trap.quoted))
+                .at(span(trap.start, trap.end))
+                .help("in a map over several lines, without { }, it needs no quotes");
+        }
     }
     let (message, help) = words(error.kind());
-    let mut at = at;
-    let mut related = None;
-    match error.kind() {
-        ErrorKind::UnknownAnchor => {
-            let name = source.text[at..].trim_start_matches('*');
-            let end = name.find(|c: char| c.is_whitespace() || ",[]{}".contains(c));
-            let name = &name[..end.unwrap_or(name.len())];
-            return Diagnostic::error(format!("no anchor `&{name}` comes before this alias"))
+    let one_character = |start: usize| {
+        let length = text[start..].chars().next().map_or(0, char::len_utf8);
+        span(start, start + length)
+    };
+    let innermost = brackets.last().copied().filter(|&open| open < at);
+    match (error.kind(), innermost) {
+        (ErrorKind::UnknownAnchor, _) => {
+            let name = alias_name(&text[at..]);
+            Diagnostic::error(format!("no anchor `&{name}` stands before this alias"))
                 .at(span(at, at + 1 + name.len()))
-                .help(format!("quote it if it is text: \"*{name}\""));
+                .help(format!("quote it if it is text: \"*{name}\""))
         }
+        (kind, Some(open)) if ends_within_brackets(kind) => Diagnostic::error(message)
+            .at(span(open, open + 1))
+            .help(help),
+        (ErrorKind::MismatchedFlowCollectionEnd { .. }, Some(open)) => Diagnostic::error(message)
+            .at(one_character(at))
+            .related(span(open, open + 1), "opened here")
+            .help(help),
+        _ => Diagnostic::error(message).at(one_character(at)).help(help),
+    }
+}
+
+fn ends_within_brackets(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
         ErrorKind::UnexpectedEofFlowMapping
-        | ErrorKind::UnexpectedEofFlowSequence
-        | ErrorKind::UnexpectedEofImplicitFlowMapping
-        | ErrorKind::UnclosedFlowCollection { .. } => {
-            if let Some(open) = flow_start.filter(|&open| open < at) {
-                (at, related) = (open, None);
-            }
-        }
-        ErrorKind::MismatchedFlowCollectionEnd { .. } => {
-            related = flow_start.map(|open| (span(open, open + 1), "opened here"));
-        }
-        _ => {}
-    }
-    let end = source.text[at..]
-        .chars()
-        .next()
-        .map_or(at, |c| at + c.len_utf8());
-    let diagnostic = Diagnostic::error(message).at(span(at, end)).help(help);
-    match related {
-        Some((span, label)) => diagnostic.related(span, label),
-        None => diagnostic,
-    }
+            | ErrorKind::UnexpectedEofFlowSequence
+            | ErrorKind::UnexpectedEofImplicitFlowMapping
+            | ErrorKind::UnclosedFlowCollection { .. }
+    )
+}
+
+fn alias_name(alias: &str) -> &str {
+    let name = alias.strip_prefix('*').unwrap_or(alias);
+    let end = name.find(|c: char| c.is_whitespace() || ",[]{}".contains(c));
+    &name[..end.unwrap_or(name.len())]
 }
 
 /// The byte at which a marker stands, always on a character's boundary.

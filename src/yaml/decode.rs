@@ -1,14 +1,14 @@
 //! From nodes to typed values, by a serde deserializer that knows the place of every key and
 //! value. It knows none of the types that are decoded.
 
-use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{
-    DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, Error, MapAccess, SeqAccess,
-    VariantAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 
 use super::failure::{Failure, mismatch, shortened};
+use super::key::Key;
+use super::kind::{Kind, only_kind};
 use super::placed::{Handed, NODE, PLACED, hand};
 use super::scalar;
 use super::{Diagnostic, Entry, Node, Span, Value};
@@ -22,7 +22,7 @@ pub fn decode<T: DeserializeOwned>(node: &Node) -> Result<T, Diagnostic> {
 }
 
 /// The part of a node that messages about the whole of it mark.
-fn mark(node: &Node) -> Span {
+pub(super) fn mark(node: &Node) -> Span {
     match node.value {
         Value::List(_) | Value::Map(_) => node.span.first_line(),
         _ => node.span.clone(),
@@ -41,14 +41,15 @@ fn found(node: &Node) -> String {
 }
 
 /// A deserializer over one node.
-struct At<'a>(&'a Node);
+pub(super) struct At<'a>(pub(super) &'a Node);
 
 impl<'de> At<'de> {
     fn refuse<T>(&self, expected: &str) -> Result<T, Failure> {
         Err(mismatch(expected, &found(self.0)).at(&mark(self.0)))
     }
 
-    fn placed<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
+    /// The result, with this node as the place of an error that has none.
+    pub(super) fn placed<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
         result.map_err(|failure| failure.at(&mark(self.0)))
     }
 
@@ -94,7 +95,7 @@ impl<'de> At<'de> {
         }
     }
 
-    fn map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+    pub(super) fn map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
         let Value::Map(entries) = &self.0.value else {
             return self.refuse("a map");
         };
@@ -262,7 +263,7 @@ impl<'de> Deserializer<'de> for At<'de> {
             }
             _ => return self.refuse(&format!("one of {}", variants.join(", "))),
         };
-        let visited = visitor.visit_enum(Variant {
+        let visited = visitor.visit_enum(Kind {
             word,
             span,
             content,
@@ -275,42 +276,6 @@ impl<'de> Deserializer<'de> for At<'de> {
     }
 
     forward_to_deserialize_any! { bool bytes byte_buf }
-}
-
-/// The one entry of a map that chooses a kind.
-fn only_kind<'a>(map: &Node, entries: &'a [Entry], kinds: &[&str]) -> Result<&'a Entry, Failure> {
-    match entries {
-        [entry] => Ok(entry),
-        [] => {
-            let message = "expected one kind, found an empty map";
-            let help = format!("one of: {}", kinds.join(", "));
-            Err(Failure::new(Diagnostic::error(message).help(help)).at(&mark(map)))
-        }
-        [first, second, ..] => {
-            let is_kind = |entry: &Entry| kinds.contains(&entry.key.as_str());
-            let (kind, other) = match (is_kind(first), is_kind(second)) {
-                (false, false) => return Ok(first),
-                (false, true) => (second, first),
-                (true, _) => (first, second),
-            };
-            let message = format!(
-                "one kind only: `{}` and `{}` stand side by side",
-                shortened(&first.key),
-                shortened(&second.key)
-            );
-            let help = if is_kind(other) {
-                "remove one of the two".to_owned()
-            } else {
-                format!("indent `{}` if it belongs to `{}`", other.key, kind.key)
-            };
-            Err(Failure::new(
-                Diagnostic::error(message)
-                    .at(other.key_span.clone())
-                    .related(kind.key_span.clone(), "beside this")
-                    .help(help),
-            ))
-        }
-    }
 }
 
 struct Items<'a>(std::slice::Iter<'a, Node>);
@@ -350,7 +315,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
             return Ok(None);
         };
         self.value = Some(&entry.value);
-        let key = Word {
+        let key = Key {
             text: &entry.key,
             span: &entry.key_span,
         };
@@ -367,141 +332,5 @@ impl<'de> MapAccess<'de> for Entries<'de> {
 
     fn size_hint(&self) -> Option<usize> {
         Some(self.entries.len())
-    }
-}
-
-/// A deserializer over one key.
-struct Word<'a> {
-    text: &'a str,
-    span: &'a Span,
-}
-
-macro_rules! number_keys {
-    ($($method:ident $visit:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-            match self.text.parse() {
-                Ok(number) => visitor.$visit(number),
-                Err(_) => visitor.visit_borrowed_str(self.text),
-            }
-        }
-    )*};
-}
-
-impl<'de> Deserializer<'de> for Word<'de> {
-    type Error = Failure;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        visitor.visit_borrowed_str(self.text)
-    }
-
-    number_keys! {
-        deserialize_i8 visit_i8 deserialize_i16 visit_i16 deserialize_i32 visit_i32
-        deserialize_i64 visit_i64 deserialize_u8 visit_u8 deserialize_u16 visit_u16
-        deserialize_u32 visit_u32 deserialize_u64 visit_u64
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
-        visitor.visit_some(self)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value, Failure> {
-        match name {
-            NODE => hand(Handed::Node(Node {
-                span: self.span.clone(),
-                value: Value::Text(self.text.to_owned()),
-            })),
-            PLACED => hand(Handed::Span(self.span.clone())),
-            _ => {}
-        }
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        _variants: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Failure> {
-        visitor.visit_enum(Variant {
-            word: self.text,
-            span: self.span,
-            content: None,
-        })
-    }
-
-    forward_to_deserialize_any! {
-        bool i128 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier ignored_any
-    }
-}
-
-/// One kind of an enum: a word alone, or a word with what it says.
-struct Variant<'a> {
-    word: &'a str,
-    span: &'a Span,
-    content: Option<&'a Node>,
-}
-
-impl<'de> EnumAccess<'de> for Variant<'de> {
-    type Error = Failure;
-    type Variant = Self;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Failure> {
-        let word: BorrowedStrDeserializer<'de, Failure> = BorrowedStrDeserializer::new(self.word);
-        match seed.deserialize(word) {
-            Ok(kind) => Ok((kind, self)),
-            Err(failure) => Err(failure.at(self.span)),
-        }
-    }
-}
-
-impl<'de> Variant<'de> {
-    fn content(&self) -> Result<At<'de>, Failure> {
-        self.content.map(At).ok_or_else(|| {
-            let message = format!("`{}` needs a value", shortened(self.word));
-            let help = format!("write `{}: …`", shortened(self.word));
-            Failure::new(Diagnostic::error(message).help(help)).at(self.span)
-        })
-    }
-}
-
-impl<'de> VariantAccess<'de> for Variant<'de> {
-    type Error = Failure;
-
-    fn unit_variant(self) -> Result<(), Failure> {
-        match self.content {
-            Some(node) if node.value != Value::Null => {
-                let word = shortened(self.word);
-                let message = format!("`{word}` takes no value");
-                let help = format!("write `{word}` alone");
-                Err(Failure::new(Diagnostic::error(message).help(help)).at(&mark(node)))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Failure> {
-        let content = self.content()?;
-        At(content.0).placed(seed.deserialize(content))
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(
-        self,
-        length: usize,
-        visitor: V,
-    ) -> Result<V::Value, Failure> {
-        self.content()?.deserialize_tuple(length, visitor)
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        _fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Failure> {
-        self.content()?.map(visitor)
     }
 }

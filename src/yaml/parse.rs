@@ -8,9 +8,10 @@ use serde_saphyr::granit_parser::{
     self as granit, Event, Parser, ScalarStyle, StructureStyle, Tag,
 };
 
-use super::complaint::complaint;
+use super::complaint::{complaint, offset};
+use super::mapping::{Mapping, key_text};
 use super::scalar;
-use super::{Diagnostic, Entry, Node, Source, Span, Value};
+use super::{Diagnostic, Node, Source, Span, Value};
 
 const MAX_DEPTH: usize = 48;
 const MAX_NODES: usize = 50_000;
@@ -33,7 +34,7 @@ pub fn parse(source: Arc<Source>) -> Result<Node, Diagnostic> {
     let mut builder = Builder::new(source.clone());
     for (count, event) in Parser::new_from_str_with_options(&source.text, options).enumerate() {
         let (event, span) =
-            event.map_err(|error| complaint(&source, &error, builder.outermost_flow()))?;
+            event.map_err(|error| complaint(&source, &error, &builder.open_brackets()))?;
         let span = builder.span(span);
         if count >= MAX_EVENTS {
             return Err(too_large(span));
@@ -74,21 +75,7 @@ struct Frame {
 
 enum Content {
     List(Vec<Node>),
-    Map(MapFrame),
-}
-
-#[derive(Default)]
-struct MapFrame {
-    entries: Vec<Entry>,
-    positions: HashMap<String, usize>,
-    key: Option<(Key, Span)>,
-    /// `<<` with where it stood among the entries.
-    merge: Option<(usize, Span, Vec<Entry>)>,
-}
-
-enum Key {
-    Text(String),
-    Merge,
+    Map(Mapping),
 }
 
 impl Builder {
@@ -104,10 +91,10 @@ impl Builder {
         }
     }
 
-    /// Where the outermost `[` or `{` that is still open stands.
-    fn outermost_flow(&self) -> Option<usize> {
-        let frame = self.open.iter().find(|frame| frame.flow)?;
-        Some(frame.start.start)
+    /// Where the `[` and `{` stand that are still open, from outside to inside.
+    fn open_brackets(&self) -> Vec<usize> {
+        let flow = self.open.iter().filter(|frame| frame.flow);
+        flow.map(|frame| frame.start.start).collect()
     }
 
     fn span(&self, span: granit::Span) -> Span {
@@ -120,7 +107,7 @@ impl Builder {
     }
 
     fn offset(&self, marker: &granit::Marker) -> usize {
-        super::complaint::offset(&self.source.text, marker)
+        offset(&self.source.text, marker)
     }
 
     fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Diagnostic> {
@@ -153,7 +140,7 @@ impl Builder {
             }
             Event::MappingStart(style, anchor, tag) => {
                 check_tag(tag.as_deref(), "map", &span)?;
-                self.open(style, anchor, span, Content::Map(MapFrame::default()))?;
+                self.open(style, anchor, span, Content::Map(Mapping::default()))?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
             Event::Alias(anchor) => self.alias(anchor, span)?,
@@ -305,96 +292,6 @@ impl Builder {
     }
 }
 
-impl MapFrame {
-    fn set_key(&mut self, key: Option<String>, span: Span, merge: bool) -> Result<(), Diagnostic> {
-        if merge {
-            if let Some((_, first, _)) = &self.merge {
-                return Err(Diagnostic::error("a second `<<` in the same map")
-                    .at(span)
-                    .related(first.clone(), "the first one")
-                    .help("merge several maps with one list: `<<: [*a, *b]`"));
-            }
-            self.key = Some((Key::Merge, span));
-            return Ok(());
-        }
-        let Some(key) = key else {
-            return Err(not_a_key(span));
-        };
-        if let Some(&position) = self.positions.get(&key) {
-            return Err(Diagnostic::error(format!("the key `{key}` is here twice"))
-                .at(span)
-                .related(self.entries[position].key_span.clone(), "the first one")
-                .help("remove one of the two"));
-        }
-        self.key = Some((Key::Text(key), span));
-        Ok(())
-    }
-
-    fn set_value(&mut self, key: Key, key_span: Span, value: Node) -> Result<(), Diagnostic> {
-        match key {
-            Key::Text(key) => {
-                self.positions.insert(key.clone(), self.entries.len());
-                self.entries.push(Entry {
-                    key,
-                    key_span,
-                    value,
-                });
-            }
-            Key::Merge => {
-                let merged = entries_to_merge(value)?;
-                self.merge = Some((self.entries.len(), key_span, merged));
-            }
-        }
-        Ok(())
-    }
-
-    /// The entries with those of `<<` in its place; a map's own keys win.
-    fn merged(mut self) -> Vec<Entry> {
-        let Some((position, _, merged)) = self.merge.take() else {
-            return self.entries;
-        };
-        let mut seen: std::collections::HashSet<String> = self.positions.into_keys().collect();
-        let new: Vec<Entry> = merged
-            .into_iter()
-            .filter(|entry| seen.insert(entry.key.clone()))
-            .collect();
-        self.entries.splice(position..position, new);
-        self.entries
-    }
-}
-
-/// What `<<: value` brings: the entries of one map, or of a list of maps of which earlier win.
-fn entries_to_merge(value: Node) -> Result<Vec<Entry>, Diagnostic> {
-    let refuse = |span: Span| {
-        Diagnostic::error("`<<` merges maps, and this is none")
-            .at(span)
-            .help("write `<<: *name` with a map that is marked `&name`, or `<<: [*a, *b]`")
-    };
-    match value.value {
-        Value::Map(entries) => Ok(entries),
-        Value::List(items) => {
-            let mut all = Vec::new();
-            for item in items {
-                match item.value {
-                    Value::Map(entries) => all.extend(entries),
-                    _ => return Err(refuse(item.span)),
-                }
-            }
-            Ok(all)
-        }
-        _ => Err(refuse(value.span)),
-    }
-}
-
-/// The key that a node is: its text, or for numbers and such what is written there.
-fn key_text(node: &Node) -> Option<String> {
-    match &node.value {
-        Value::Text(text) => Some(text.clone()),
-        Value::List(_) | Value::Map(_) => None,
-        _ => Some(node.span.text().to_owned()).filter(|written| !written.is_empty()),
-    }
-}
-
 fn scalar_value(
     text: &str,
     plain: bool,
@@ -448,17 +345,6 @@ fn unknown_tag(tag: &Tag, span: &Span) -> Diagnostic {
     Diagnostic::error(format!("the tag `{}` does not fit here", tag.original()))
         .at(span.first_line())
         .help("leave the tag out, or quote the value if the `!` belongs to it")
-}
-
-fn not_a_key(span: Span) -> Diagnostic {
-    if span.text().is_empty() {
-        return Diagnostic::error("a key is missing before the `:`")
-            .at(span)
-            .help("write `key: value`");
-    }
-    Diagnostic::error("a key must be text, not a list or a map")
-        .at(span)
-        .help("a plain value that begins with { or [ is a map or a list: quote it if it is text")
 }
 
 fn too_deep(span: Span) -> Diagnostic {
