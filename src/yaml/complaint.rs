@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_saphyr::granit_parser::{ErrorKind, Marker, ScanError};
 
+use super::parse::too_deep;
 use super::{Diagnostic, Source, Span, flow};
 
 /// Says what is wrong with the text at a parser error. `brackets` is where the open `[` and `{`
@@ -18,43 +19,75 @@ pub(super) fn complaint(source: &Arc<Source>, error: &ScanError, brackets: &[usi
     };
     let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
 
-    if let Some(tab) = indenting_tab(&text[line_start..]) {
-        let tab = line_start + tab;
+    if let Some(tab) = indenting_tab(text, line_start, error.kind()) {
         return Diagnostic::error("a tab is used for indentation")
             .at(span(tab, tab + 1))
             .help("YAML is indented with spaces only");
     }
-    if !matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
-        let from = brackets.first().copied().unwrap_or(line_start);
-        if let Some(trap) = flow::trap(text, from, at) {
-            let message = "flow maps end a plain value at [ ] { } ,: quote it";
-            return Diagnostic::error(format!("{message}: {}", trap.quoted))
-                .at(span(trap.start, trap.end))
-                .help("in a map over several lines, without { }, it needs no quotes");
-        }
-    }
-    let (message, help) = words(error.kind());
     let one_character = |start: usize| {
         let length = text[start..].chars().next().map_or(0, char::len_utf8);
         span(start, start + length)
     };
-    let innermost = brackets.last().copied().filter(|&open| open < at);
-    match (error.kind(), innermost) {
-        (ErrorKind::UnknownAnchor, _) => {
-            let name = alias_name(&text[at..]);
-            Diagnostic::error(format!("no anchor `&{name}` stands before this alias"))
-                .at(span(at, at + 1 + name.len()))
-                .help(format!("quote it if it is text: \"*{name}\""))
-        }
-        (kind, Some(open)) if ends_within_brackets(kind) => Diagnostic::error(message)
-            .at(span(open, open + 1))
-            .help(help),
-        (ErrorKind::MismatchedFlowCollectionEnd { .. }, Some(open)) => Diagnostic::error(message)
-            .at(one_character(at))
-            .related(span(open, open + 1), "opened here")
-            .help(help),
-        _ => Diagnostic::error(message).at(one_character(at)).help(help),
+    if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
+        return too_deep(one_character(at));
     }
+    let from = brackets.first().copied().unwrap_or(line_start);
+    if let Some(trap) = flow::trap(text, from, at) {
+        let message = "flow maps end a plain value at [ ] { } ,: quote it";
+        return Diagnostic::error(format!("{message}: {}", trap.quoted))
+            .at(span(trap.start, trap.end))
+            .help("in a map over several lines, without { }, it needs no quotes");
+    }
+    let (message, help) = words(error.kind());
+    let innermost = brackets.last().copied().filter(|&open| open < at);
+    let Some(open) = innermost else {
+        if matches!(error.kind(), ErrorKind::UnknownAnchor) {
+            return unknown_alias(span(at, at + 1 + alias_name(&text[at..]).len()));
+        }
+        return Diagnostic::error(message).at(one_character(at)).help(help);
+    };
+    let bracket = span(open, open + 1);
+    match error.kind() {
+        ErrorKind::UnknownAnchor => unknown_alias(span(at, at + 1 + alias_name(&text[at..]).len())),
+        kind if ends_within_brackets(kind) => Diagnostic::error(message).at(bracket).help(help),
+        kind if wants_a_separator(kind) && open < line_start => {
+            let (line, _) = bracket.line_column();
+            let closing = if bracket.text() == "{" { '}' } else { ']' };
+            let message = format!(
+                "expected `,` or `{closing}` here: the `{}` of line {line} is still open",
+                bracket.text()
+            );
+            Diagnostic::error(message)
+                .at(one_character(at))
+                .related(bracket, "still open")
+                .help(format!(
+                    "close it with `{closing}`, or part its entries with `,`"
+                ))
+        }
+        _ => Diagnostic::error(message)
+            .at(one_character(at))
+            .related(bracket, "within this")
+            .help(help),
+    }
+}
+
+fn unknown_alias(span: Span) -> Diagnostic {
+    let name = span.text().trim_start_matches('*').to_owned();
+    Diagnostic::error(format!("no anchor `&{name}` stands before this alias"))
+        .at(span)
+        .help(format!("quote it if it is text: \"*{name}\""))
+}
+
+fn wants_a_separator(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ExpectedFlowMappingSeparator
+            | ErrorKind::ExpectedFlowSequenceSeparator
+            | ErrorKind::MappingValueNotAllowed
+            | ErrorKind::InvalidColonPlacement
+            | ErrorKind::SimpleKeyExpected
+            | ErrorKind::InvalidSimpleKey
+    )
 }
 
 fn ends_within_brackets(kind: &ErrorKind) -> bool {
@@ -84,27 +117,37 @@ pub(super) fn offset(text: &str, marker: &Marker) -> usize {
     })
 }
 
-/// Where the first tab stands in the blanks that begin a line.
-fn indenting_tab(line: &str) -> Option<usize> {
-    let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
-    line[..blanks].find('\t')
+/// Where the tab stands that indents the line of an error. The parser may stop at the end of the
+/// line above, so where it speaks of tabs the next lines are looked at too.
+fn indenting_tab(text: &str, line_start: usize, kind: &ErrorKind) -> Option<usize> {
+    let lines = if is_about_tabs(kind) { 3 } else { 1 };
+    let mut start = line_start;
+    for line in text[line_start..].split_inclusive('\n').take(lines) {
+        let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
+        if let Some(tab) = line[..blanks].find('\t') {
+            return Some(start + tab);
+        }
+        start += line.len();
+    }
+    None
+}
+
+fn is_about_tabs(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::TabNotAllowed
+            | ErrorKind::TabInBlockIndentation
+            | ErrorKind::TabInIndentation
+            | ErrorKind::TabAtBlockScalarStart
+            | ErrorKind::TabInPlainScalar
+    )
 }
 
 fn words(kind: &ErrorKind) -> (String, &'static str) {
     const QUOTE: &str = "quote a text that contains `: `, ` #` or begins with one of \
                          [ ] { } , & * ! | > ' \" % @ `";
     let (message, help) = match kind {
-        ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabInIndentation
-        | ErrorKind::TabAtBlockScalarStart
-        | ErrorKind::TabInPlainScalar => {
-            ("a tab cannot stand here", "use spaces, or quote the text")
-        }
-        ErrorKind::RecursionLimitExceeded => (
-            "nested deeper than 48 levels",
-            "a deeper value may be written as text, in quotes",
-        ),
+        kind if is_about_tabs(kind) => ("a tab cannot stand here", "use spaces, or quote the text"),
         ErrorKind::UnexpectedEofFlowMapping
         | ErrorKind::UnexpectedEofImplicitFlowMapping
         | ErrorKind::UnclosedFlowCollection { open: '{' } => {
@@ -135,15 +178,24 @@ fn words(kind: &ErrorKind) -> (String, &'static str) {
         ),
         ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => (
             "a `:` cannot stand here",
-            "quote the value if the `:` belongs to it; else begin a new line for the next key",
+            "quote the value if the `:` belongs to it; a key begins in the column of its neighbours, \
+             and the line above it must be complete",
         ),
         ErrorKind::InvalidIndentation
         | ErrorKind::ExpectedBlockMappingKey
-        | ErrorKind::ExpectedBlockSequenceEntry
-        | ErrorKind::BlockSequenceEntryNotAllowed => (
+        | ErrorKind::ExpectedBlockSequenceEntry => (
             "this line does not fit to the lines above it",
             "align it with its neighbours: the keys of one map, or the `-` of one list, begin in \
              the same column",
+        ),
+        ErrorKind::BlockSequenceEntryNotAllowed => (
+            "a list cannot begin here",
+            "begin a new line for the first `-`, or write `[a, b]`; quote a text that begins with \
+             `- `",
+        ),
+        ErrorKind::InvalidBlockScalarHeader | ErrorKind::ZeroBlockScalarIndent => (
+            "the text of `|` and `>` begins on the next line",
+            "indent it there, or quote the value if the `|` or `>` belongs to it",
         ),
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => (
             "expected `key: value` here",

@@ -86,20 +86,30 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let title = level.primary_title(clean(&self.message));
-        let mut snippets = Vec::new();
-        for (source, marks) in self.marks_by_source() {
-            snippets.push(snippet(source, &marks));
-        }
-        let mut report = vec![title.elements(snippets)];
-        if let Some(help) = &self.help {
-            report.push(Group::with_title(Level::HELP.secondary_title(clean(help))));
-        }
         let renderer = if color {
             Renderer::styled()
         } else {
             Renderer::plain()
         };
+        let title = level.primary_title(clean(&self.message));
+        let snippets: Vec<_> = self
+            .marks_by_source()
+            .into_iter()
+            .map(|(source, marks)| snippet(source, &marks))
+            .collect();
+        let help = self
+            .help
+            .as_ref()
+            .map(|help| Group::with_title(Level::HELP.secondary_title(clean(help))));
+        if snippets.is_empty() {
+            // Together, the renderer would part the two lines with an empty margin.
+            let groups = std::iter::once(Group::with_title(title)).chain(help);
+            let lines: Vec<_> = groups.map(|group| renderer.render(&[group])).collect();
+            return lines.join("\n");
+        }
+        let report: Vec<_> = std::iter::once(title.elements(snippets))
+            .chain(help)
+            .collect();
         renderer.render(&report)
     }
 

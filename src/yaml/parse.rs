@@ -33,13 +33,16 @@ pub fn parse(source: Arc<Source>) -> Result<Node, Diagnostic> {
     };
     let mut builder = Builder::new(source.clone());
     for (count, event) in Parser::new_from_str_with_options(&source.text, options).enumerate() {
-        let (event, span) =
+        let (event, place) =
             event.map_err(|error| complaint(&source, &error, &builder.open_brackets()))?;
-        let span = builder.span(span);
+        let span = builder.span(place.start, place.end);
+        let tag_place = place
+            .tag_span()
+            .map_or(span.clone(), |tag| builder.span(tag.start, tag.end));
         if count >= MAX_EVENTS {
             return Err(too_large(span));
         }
-        builder.take(event, span)?;
+        builder.take(event, span, &tag_place)?;
     }
     builder.finish()
 }
@@ -51,6 +54,8 @@ struct Builder {
     root: Option<Node>,
     anchors: HashMap<usize, Anchored>,
     weight: usize,
+    /// The total weight of what anchors keep, for anchors may nest too.
+    kept: usize,
     aliases: usize,
 }
 
@@ -87,6 +92,7 @@ impl Builder {
             root: None,
             anchors: HashMap::new(),
             weight: 0,
+            kept: 0,
             aliases: 0,
         }
     }
@@ -97,20 +103,17 @@ impl Builder {
         flow.map(|frame| frame.start.start).collect()
     }
 
-    fn span(&self, span: granit::Span) -> Span {
-        let start = self.offset(&span.start);
+    fn span(&self, start: granit::Marker, end: granit::Marker) -> Span {
+        let start = offset(&self.source.text, &start);
         Span {
             source: self.source.clone(),
             start,
-            end: self.offset(&span.end).max(start),
+            end: offset(&self.source.text, &end).max(start),
         }
     }
 
-    fn offset(&self, marker: &granit::Marker) -> usize {
-        offset(&self.source.text, marker)
-    }
-
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Diagnostic> {
+    /// Takes one event. `tag_place` is where its tag stands, if it has one.
+    fn take(&mut self, event: Event<'_>, span: Span, tag_place: &Span) -> Result<(), Diagnostic> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
@@ -125,21 +128,25 @@ impl Builder {
             Event::Scalar(text, style, anchor, tag) => {
                 let span = as_written(span, style);
                 let plain = style == ScalarStyle::Plain;
-                let value = scalar_value(&text, plain, tag.as_deref(), &span)?;
+                let value = scalar_value(&text, plain, tag.as_deref(), &span, tag_place)?;
                 // `<<` merges only when plain: quoted, it is an ordinary key.
                 let merge = plain && tag.is_none() && text == "<<";
                 let weight = 1 + text.len() / BYTES_PER_NODE;
                 self.add_weight(weight, &span)?;
                 let node = Node { span, value };
-                self.remember(anchor, &node, weight, 0);
+                self.remember(anchor, &node, weight, 0)?;
                 self.place(node, 0, merge)?;
             }
             Event::SequenceStart(style, anchor, tag) => {
-                check_tag(tag.as_deref(), "seq", &span)?;
-                self.open(style, anchor, span, Content::List(Vec::new()))?;
+                check_tag(tag.as_deref(), "seq", tag_place)?;
+                let start = match style {
+                    StructureStyle::Block => from_first_dash(span),
+                    StructureStyle::Flow => span,
+                };
+                self.open(style, anchor, start, Content::List(Vec::new()))?;
             }
             Event::MappingStart(style, anchor, tag) => {
-                check_tag(tag.as_deref(), "map", &span)?;
+                check_tag(tag.as_deref(), "map", tag_place)?;
                 self.open(style, anchor, span, Content::Map(Mapping::default()))?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
@@ -199,7 +206,7 @@ impl Builder {
         };
         let node = Node { span, value };
         let weight = self.weight - frame.weight_before;
-        self.remember(frame.anchor, &node, weight, frame.depth);
+        self.remember(frame.anchor, &node, weight, frame.depth)?;
         self.place(node, frame.depth, false)
     }
 
@@ -236,16 +243,28 @@ impl Builder {
         }
     }
 
-    fn remember(&mut self, anchor: usize, node: &Node, weight: usize, depth: usize) {
-        if anchor != 0 {
-            let node = node.clone();
-            let anchored = Anchored {
-                node,
-                weight,
-                depth,
-            };
-            self.anchors.insert(anchor, anchored);
+    fn remember(
+        &mut self,
+        anchor: usize,
+        node: &Node,
+        weight: usize,
+        depth: usize,
+    ) -> Result<(), Diagnostic> {
+        if anchor == 0 {
+            return Ok(());
         }
+        self.kept += weight;
+        if self.kept > MAX_NODES {
+            return Err(too_large(node.span.first_line()));
+        }
+        let node = node.clone();
+        let anchored = Anchored {
+            node,
+            weight,
+            depth,
+        };
+        self.anchors.insert(anchor, anchored);
+        Ok(())
     }
 
     fn add_weight(&mut self, weight: usize, span: &Span) -> Result<(), Diagnostic> {
@@ -297,6 +316,7 @@ fn scalar_value(
     plain: bool,
     tag: Option<&Tag>,
     span: &Span,
+    tag_place: &Span,
 ) -> Result<Value, Diagnostic> {
     let resolve = |text: &str| {
         scalar::resolve(text).map_err(|message| {
@@ -316,13 +336,13 @@ fn scalar_value(
         Some("str") => return Ok(Value::Text(text.to_owned())),
         None if tag.original() == "!" => return Ok(Value::Text(text.to_owned())),
         Some(_) => resolve(text)?,
-        None => return Err(unknown_tag(tag, span)),
+        None => return Err(unknown_tag(tag, tag_place)),
     };
     match (tag.core_suffix(), &value) {
         (Some("null"), Value::Null) | (Some("bool"), Value::Bool(_)) => Ok(value),
         (Some("float"), Value::Number(_)) => Ok(value),
         (Some("int"), Value::Number(number)) if !number.is_f64() => Ok(value),
-        _ => Err(unknown_tag(tag, span)),
+        _ => Err(unknown_tag(tag, tag_place)),
     }
 }
 
@@ -333,10 +353,29 @@ fn check_tag(tag: Option<&Tag>, expected: &str, span: &Span) -> Result<(), Diagn
     }
 }
 
-/// A span without the line breaks after a block scalar.
+/// A scalar's span; for block scalars, with the `|` or `>` that the parser leaves out and without
+/// the line breaks after them.
 fn as_written(mut span: Span, style: ScalarStyle) -> Span {
-    if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
-        span.end = span.start + span.text().trim_end().len();
+    let header = match style {
+        ScalarStyle::Literal => '|',
+        ScalarStyle::Folded => '>',
+        _ => return span,
+    };
+    if let Some(start) = span.source.text[..span.start].rfind(header) {
+        span.start = start;
+    }
+    span.end = span.start + span.text().trim_end().len();
+    span
+}
+
+/// The span of a block list from its first `-` on, which the parser leaves out where the list is
+/// not indented below its key.
+fn from_first_dash(mut span: Span) -> Span {
+    let rest = span.source.text[span.start..].strip_prefix('-');
+    let at_dash = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
+    let before = span.source.text[..span.start].trim_end();
+    if !at_dash && before.ends_with('-') {
+        span.start = before.len() - 1;
     }
     span
 }
@@ -347,7 +386,8 @@ fn unknown_tag(tag: &Tag, span: &Span) -> Diagnostic {
         .help("leave the tag out, or quote the value if the `!` belongs to it")
 }
 
-fn too_deep(span: Span) -> Diagnostic {
+/// What a list or map says that stands too deep within others.
+pub(super) fn too_deep(span: Span) -> Diagnostic {
     Diagnostic::error(format!("nested deeper than {MAX_DEPTH} levels"))
         .at(span)
         .help("a deeper value may be written as text, in quotes")
