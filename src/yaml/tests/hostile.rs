@@ -10,7 +10,9 @@ fn refused_soon(text: &str) -> Diagnostic {
     let source = source(text);
     let start = Instant::now();
     let diagnostic = parse(source).expect_err("hostile text is refused");
+    let shown = diagnostic.render(false);
     assert!(start.elapsed() < SOON, "took {:?}", start.elapsed());
+    assert!(shown.len() < 5_000, "{} bytes are no message", shown.len());
     assert!(diagnostic.help.is_some());
     diagnostic
 }
