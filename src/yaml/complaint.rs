@@ -4,71 +4,106 @@ use std::sync::Arc;
 
 use serde_saphyr::granit_parser::{ErrorKind, Marker, ScanError};
 
+use super::parse::too_deep;
 use super::{Diagnostic, Source, Span, flow};
 
-/// Says what is wrong with the text at a parser error. `flow_start` is where the outermost open
-/// `[` or `{` stands, if one is open.
-pub(super) fn complaint(
-    source: &Arc<Source>,
-    error: &ScanError,
-    flow_start: Option<usize>,
-) -> Diagnostic {
-    let at = offset(&source.text, error.marker());
+/// Says what is wrong with the text at a parser error. `brackets` is where the open `[` and `{`
+/// stand, from outside to inside, as far as the parser has got.
+pub(super) fn complaint(source: &Arc<Source>, error: &ScanError, brackets: &[usize]) -> Diagnostic {
+    let text = &source.text;
+    let at = offset(text, error.marker());
     let span = |start: usize, end: usize| Span {
         source: source.clone(),
         start,
         end,
     };
-    let line_start = source.text[..at]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
+    let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
 
-    if let Some(tab) = indenting_tab(&source.text[line_start..]) {
-        let tab = line_start + tab;
+    if let Some(tab) = indenting_tab(text, line_start, error.kind()) {
         return Diagnostic::error("a tab is used for indentation")
             .at(span(tab, tab + 1))
             .help("YAML is indented with spaces only");
     }
-    let in_flow = !matches!(error.kind(), ErrorKind::RecursionLimitExceeded);
-    if in_flow && let Some(trap) = flow::trap(&source.text, flow_start.unwrap_or(line_start), at) {
-        return Diagnostic::error("flow maps and lists end a plain value at [ ] { } ,")
+    let one_character = |start: usize| {
+        let length = text[start..].chars().next().map_or(0, char::len_utf8);
+        span(start, start + length)
+    };
+    if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
+        return too_deep(one_character(at));
+    }
+    let from = brackets.first().copied().unwrap_or(line_start);
+    if let Some(trap) = flow::trap(text, from, at) {
+        let message = "flow maps end a plain value at [ ] { } ,: quote it";
+        return Diagnostic::error(format!("{message}: {}", trap.quoted))
             .at(span(trap.start, trap.end))
-            .help(format!("quote it: {}", trap.quoted));
+            .help("in a map over several lines, without { }, it needs no quotes");
     }
     let (message, help) = words(error.kind());
-    let mut at = at;
-    let mut related = None;
+    let innermost = brackets.last().copied().filter(|&open| open < at);
+    let Some(open) = innermost else {
+        if matches!(error.kind(), ErrorKind::UnknownAnchor) {
+            return unknown_alias(span(at, at + 1 + alias_name(&text[at..]).len()));
+        }
+        return Diagnostic::error(message).at(one_character(at)).help(help);
+    };
+    let bracket = span(open, open + 1);
     match error.kind() {
-        ErrorKind::UnknownAnchor => {
-            let name = source.text[at..].trim_start_matches('*');
-            let end = name.find(|c: char| c.is_whitespace() || ",[]{}".contains(c));
-            let name = &name[..end.unwrap_or(name.len())];
-            return Diagnostic::error(format!("no anchor `&{name}` comes before this alias"))
-                .at(span(at, at + 1 + name.len()))
-                .help(format!("quote it if it is text: \"*{name}\""));
+        ErrorKind::UnknownAnchor => unknown_alias(span(at, at + 1 + alias_name(&text[at..]).len())),
+        kind if ends_within_brackets(kind) => Diagnostic::error(message).at(bracket).help(help),
+        kind if wants_a_separator(kind) && open < line_start => {
+            let (line, _) = bracket.line_column();
+            let closing = if bracket.text() == "{" { '}' } else { ']' };
+            let message = format!(
+                "expected `,` or `{closing}` here: the `{}` of line {line} is still open",
+                bracket.text()
+            );
+            Diagnostic::error(message)
+                .at(one_character(at))
+                .related(bracket, "still open")
+                .help(format!(
+                    "close it with `{closing}`, or part its entries with `,`"
+                ))
         }
+        _ => Diagnostic::error(message)
+            .at(one_character(at))
+            .related(bracket, "within this")
+            .help(help),
+    }
+}
+
+fn unknown_alias(span: Span) -> Diagnostic {
+    let name = span.text().trim_start_matches('*').to_owned();
+    Diagnostic::error(format!("no anchor `&{name}` stands before this alias"))
+        .at(span)
+        .help(format!("quote it if it is text: \"*{name}\""))
+}
+
+fn wants_a_separator(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ExpectedFlowMappingSeparator
+            | ErrorKind::ExpectedFlowSequenceSeparator
+            | ErrorKind::MappingValueNotAllowed
+            | ErrorKind::InvalidColonPlacement
+            | ErrorKind::SimpleKeyExpected
+            | ErrorKind::InvalidSimpleKey
+    )
+}
+
+fn ends_within_brackets(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
         ErrorKind::UnexpectedEofFlowMapping
-        | ErrorKind::UnexpectedEofFlowSequence
-        | ErrorKind::UnexpectedEofImplicitFlowMapping
-        | ErrorKind::UnclosedFlowCollection { .. } => {
-            if let Some(open) = flow_start.filter(|&open| open < at) {
-                (at, related) = (open, None);
-            }
-        }
-        ErrorKind::MismatchedFlowCollectionEnd { .. } => {
-            related = flow_start.map(|open| (span(open, open + 1), "opened here"));
-        }
-        _ => {}
-    }
-    let end = source.text[at..]
-        .chars()
-        .next()
-        .map_or(at, |c| at + c.len_utf8());
-    let diagnostic = Diagnostic::error(message).at(span(at, end)).help(help);
-    match related {
-        Some((span, label)) => diagnostic.related(span, label),
-        None => diagnostic,
-    }
+            | ErrorKind::UnexpectedEofFlowSequence
+            | ErrorKind::UnexpectedEofImplicitFlowMapping
+            | ErrorKind::UnclosedFlowCollection { .. }
+    )
+}
+
+fn alias_name(alias: &str) -> &str {
+    let name = alias.strip_prefix('*').unwrap_or(alias);
+    let end = name.find(|c: char| c.is_whitespace() || ",[]{}".contains(c));
+    &name[..end.unwrap_or(name.len())]
 }
 
 /// The byte at which a marker stands, always on a character's boundary.
@@ -82,27 +117,37 @@ pub(super) fn offset(text: &str, marker: &Marker) -> usize {
     })
 }
 
-/// Where the first tab stands in the blanks that begin a line.
-fn indenting_tab(line: &str) -> Option<usize> {
-    let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
-    line[..blanks].find('\t')
+/// Where the tab stands that indents the line of an error. The parser may stop at the end of the
+/// line above, so where it speaks of tabs the next lines are looked at too.
+fn indenting_tab(text: &str, line_start: usize, kind: &ErrorKind) -> Option<usize> {
+    let lines = if is_about_tabs(kind) { 3 } else { 1 };
+    let mut start = line_start;
+    for line in text[line_start..].split_inclusive('\n').take(lines) {
+        let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
+        if let Some(tab) = line[..blanks].find('\t') {
+            return Some(start + tab);
+        }
+        start += line.len();
+    }
+    None
+}
+
+fn is_about_tabs(kind: &ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::TabNotAllowed
+            | ErrorKind::TabInBlockIndentation
+            | ErrorKind::TabInIndentation
+            | ErrorKind::TabAtBlockScalarStart
+            | ErrorKind::TabInPlainScalar
+    )
 }
 
 fn words(kind: &ErrorKind) -> (String, &'static str) {
     const QUOTE: &str = "quote a text that contains `: `, ` #` or begins with one of \
                          [ ] { } , & * ! | > ' \" % @ `";
     let (message, help) = match kind {
-        ErrorKind::TabNotAllowed
-        | ErrorKind::TabInBlockIndentation
-        | ErrorKind::TabInIndentation
-        | ErrorKind::TabAtBlockScalarStart
-        | ErrorKind::TabInPlainScalar => {
-            ("a tab cannot stand here", "use spaces, or quote the text")
-        }
-        ErrorKind::RecursionLimitExceeded => (
-            "nested deeper than 48 levels",
-            "a deeper value may be written as text, in quotes",
-        ),
+        kind if is_about_tabs(kind) => ("a tab cannot stand here", "use spaces, or quote the text"),
         ErrorKind::UnexpectedEofFlowMapping
         | ErrorKind::UnexpectedEofImplicitFlowMapping
         | ErrorKind::UnclosedFlowCollection { open: '{' } => {
@@ -133,15 +178,24 @@ fn words(kind: &ErrorKind) -> (String, &'static str) {
         ),
         ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => (
             "a `:` cannot stand here",
-            "quote the value if the `:` belongs to it; else begin a new line for the next key",
+            "quote the value if the `:` belongs to it; a key begins in the column of its neighbours, \
+             and the line above it must be complete",
         ),
         ErrorKind::InvalidIndentation
         | ErrorKind::ExpectedBlockMappingKey
-        | ErrorKind::ExpectedBlockSequenceEntry
-        | ErrorKind::BlockSequenceEntryNotAllowed => (
+        | ErrorKind::ExpectedBlockSequenceEntry => (
             "this line does not fit to the lines above it",
             "align it with its neighbours: the keys of one map, or the `-` of one list, begin in \
              the same column",
+        ),
+        ErrorKind::BlockSequenceEntryNotAllowed => (
+            "a list cannot begin here",
+            "begin a new line for the first `-`, or write `[a, b]`; quote a text that begins with \
+             `- `",
+        ),
+        ErrorKind::InvalidBlockScalarHeader | ErrorKind::ZeroBlockScalarIndent => (
+            "the text of `|` and `>` begins on the next line",
+            "indent it there, or quote the value if the `|` or `>` belongs to it",
         ),
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => (
             "expected `key: value` here",

@@ -11,8 +11,8 @@ pub(super) struct Trap {
     pub(super) quoted: String,
 }
 
-/// Looks from `from` to the end of the line of `error` for the last plain value in a flow map or
-/// list that has a bracket in its middle and begins before the error or on its line.
+/// Looks from `from` on for the first plain value in a flow map or list that has a bracket in its
+/// middle and begins before `error`.
 pub(super) fn trap(text: &str, from: usize, error: usize) -> Option<Trap> {
     let until = text[error..]
         .find('\n')
@@ -23,43 +23,40 @@ pub(super) fn trap(text: &str, from: usize, error: usize) -> Option<Trap> {
         depth: 0,
         key: None,
     };
-    let mut found = None;
-    while let Some(token) = reader.next_plain() {
-        let trap = trap_of(&token);
-        if trap.is_some() {
-            found = trap;
+    while let Some(value) = reader.next_plain() {
+        if value.start > error {
+            return None;
         }
-        // Whatever comes after the error says nothing about it.
-        if reader.at >= error && found.is_some() {
-            break;
+        if let Some(trap) = trap_of(&value) {
+            return Some(trap);
         }
     }
-    found
+    None
 }
 
-fn trap_of(token: &Token<'_>) -> Option<Trap> {
-    if !token.word.contains(['[', '{']) {
+fn trap_of(value: &Plain<'_>) -> Option<Trap> {
+    if !value.words.contains(['[', '{']) {
         return None;
     }
-    let quoted = if token.word.contains('"') {
-        format!("'{}'", token.word.replace('\'', "''"))
+    let quoted = if value.words.contains('"') {
+        format!("'{}'", value.words.replace('\'', "''"))
     } else {
-        format!("\"{}\"", token.word.replace('\\', "\\\\"))
+        format!("\"{}\"", value.words.replace('\\', "\\\\"))
     };
     Some(Trap {
-        start: token.start,
-        end: token.start + token.word.len(),
-        quoted: match token.key {
+        start: value.start,
+        end: value.start + value.words.len(),
+        quoted: match value.key {
             Some(key) => format!("{key}: {quoted}"),
             None => quoted,
         },
     })
 }
 
-/// A word as a reader would see it, balanced brackets and all.
-struct Token<'a> {
+/// A plain value as a reader would see it, balanced brackets and all.
+struct Plain<'a> {
     start: usize,
-    word: &'a str,
+    words: &'a str,
     key: Option<&'a str>,
 }
 
@@ -73,7 +70,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// The next plain value in flow context.
-    fn next_plain(&mut self) -> Option<Token<'a>> {
+    fn next_plain(&mut self) -> Option<Plain<'a>> {
         let mut word_begins = true;
         while let Some(c) = self.text[self.at..].chars().next() {
             match c {
@@ -98,14 +95,16 @@ impl<'a> Reader<'a> {
                 }
                 _ if self.depth > 0 && word_begins => {
                     let start = self.at;
-                    let word = balanced_word(&self.text[start..]);
-                    self.at += word.len().max(1);
-                    if let Some(key) = word.strip_suffix(':') {
-                        self.key = Some(key);
+                    let words = balanced_words(&self.text[start..]);
+                    self.at += words.len().max(1);
+                    let rest = self.text[self.at..].strip_prefix(':');
+                    if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\n'])) {
+                        self.key = Some(words);
+                        self.at += 1;
                         continue;
                     }
                     let key = self.key.take();
-                    return Some(Token { start, word, key });
+                    return Some(Plain { start, words, key });
                 }
                 c => {
                     self.at += c.len_utf8();
@@ -136,22 +135,35 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Up to a blank, a comma or a closing bracket, where brackets opened within the word do not
-/// count.
-fn balanced_word(text: &str) -> &str {
+/// Up to a comma, a closing bracket, `: `, ` #` or the line's end, where brackets opened within
+/// the value do not count.
+fn balanced_words(text: &str) -> &str {
     let mut depth = 0usize;
     for (position, c) in text.char_indices() {
-        match c {
-            '\n' => return &text[..position],
-            '[' | '{' => depth += 1,
-            ']' | '}' if depth == 0 => return &text[..position],
-            ']' | '}' => depth -= 1,
-            ',' if depth == 0 => return &text[..position],
-            c if c.is_whitespace() && depth == 0 => return &text[..position],
-            _ => {}
+        let rest = &text[position + c.len_utf8()..];
+        let ends = match c {
+            '\n' => break,
+            '[' | '{' => {
+                depth += 1;
+                false
+            }
+            ']' | '}' if depth > 0 => {
+                depth -= 1;
+                false
+            }
+            ']' | '}' | ',' => depth == 0,
+            ':' => depth == 0 && (rest.is_empty() || rest.starts_with([' ', '\n'])),
+            ' ' => depth == 0 && rest.starts_with('#'),
+            _ => false,
+        };
+        if ends {
+            return text[..position].trim_end();
         }
     }
-    // An unbalanced bracket: the word ends where a plain reader would stop.
+    if depth == 0 {
+        return text.lines().next().unwrap_or("").trim_end();
+    }
+    // An unbalanced bracket: the value ends where a plain reader would stop.
     let end = text.find(|c: char| c.is_whitespace() || c == ',');
     &text[..end.unwrap_or(text.len())]
 }

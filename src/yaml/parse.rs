@@ -8,9 +8,10 @@ use serde_saphyr::granit_parser::{
     self as granit, Event, Parser, ScalarStyle, StructureStyle, Tag,
 };
 
-use super::complaint::complaint;
+use super::complaint::{complaint, offset};
+use super::mapping::{Mapping, key_text};
 use super::scalar;
-use super::{Diagnostic, Entry, Node, Source, Span, Value};
+use super::{Diagnostic, Node, Source, Span, Value};
 
 const MAX_DEPTH: usize = 48;
 const MAX_NODES: usize = 50_000;
@@ -32,13 +33,16 @@ pub fn parse(source: Arc<Source>) -> Result<Node, Diagnostic> {
     };
     let mut builder = Builder::new(source.clone());
     for (count, event) in Parser::new_from_str_with_options(&source.text, options).enumerate() {
-        let (event, span) =
-            event.map_err(|error| complaint(&source, &error, builder.outermost_flow()))?;
-        let span = builder.span(span);
+        let (event, place) =
+            event.map_err(|error| complaint(&source, &error, &builder.open_brackets()))?;
+        let span = builder.span(place.start, place.end);
+        let tag_place = place
+            .tag_span()
+            .map_or(span.clone(), |tag| builder.span(tag.start, tag.end));
         if count >= MAX_EVENTS {
             return Err(too_large(span));
         }
-        builder.take(event, span)?;
+        builder.take(event, span, &tag_place)?;
     }
     builder.finish()
 }
@@ -50,6 +54,8 @@ struct Builder {
     root: Option<Node>,
     anchors: HashMap<usize, Anchored>,
     weight: usize,
+    /// The total weight of what anchors keep, for anchors may nest too.
+    kept: usize,
     aliases: usize,
 }
 
@@ -74,21 +80,7 @@ struct Frame {
 
 enum Content {
     List(Vec<Node>),
-    Map(MapFrame),
-}
-
-#[derive(Default)]
-struct MapFrame {
-    entries: Vec<Entry>,
-    positions: HashMap<String, usize>,
-    key: Option<(Key, Span)>,
-    /// `<<` with where it stood among the entries.
-    merge: Option<(usize, Span, Vec<Entry>)>,
-}
-
-enum Key {
-    Text(String),
-    Merge,
+    Map(Mapping),
 }
 
 impl Builder {
@@ -100,30 +92,28 @@ impl Builder {
             root: None,
             anchors: HashMap::new(),
             weight: 0,
+            kept: 0,
             aliases: 0,
         }
     }
 
-    /// Where the outermost `[` or `{` that is still open stands.
-    fn outermost_flow(&self) -> Option<usize> {
-        let frame = self.open.iter().find(|frame| frame.flow)?;
-        Some(frame.start.start)
+    /// Where the `[` and `{` stand that are still open, from outside to inside.
+    fn open_brackets(&self) -> Vec<usize> {
+        let flow = self.open.iter().filter(|frame| frame.flow);
+        flow.map(|frame| frame.start.start).collect()
     }
 
-    fn span(&self, span: granit::Span) -> Span {
-        let start = self.offset(&span.start);
+    fn span(&self, start: granit::Marker, end: granit::Marker) -> Span {
+        let start = offset(&self.source.text, &start);
         Span {
             source: self.source.clone(),
             start,
-            end: self.offset(&span.end).max(start),
+            end: offset(&self.source.text, &end).max(start),
         }
     }
 
-    fn offset(&self, marker: &granit::Marker) -> usize {
-        super::complaint::offset(&self.source.text, marker)
-    }
-
-    fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Diagnostic> {
+    /// Takes one event. `tag_place` is where its tag stands, if it has one.
+    fn take(&mut self, event: Event<'_>, span: Span, tag_place: &Span) -> Result<(), Diagnostic> {
         match event {
             Event::DocumentStart(..) => {
                 self.documents += 1;
@@ -138,22 +128,26 @@ impl Builder {
             Event::Scalar(text, style, anchor, tag) => {
                 let span = as_written(span, style);
                 let plain = style == ScalarStyle::Plain;
-                let value = scalar_value(&text, plain, tag.as_deref(), &span)?;
+                let value = scalar_value(&text, plain, tag.as_deref(), &span, tag_place)?;
                 // `<<` merges only when plain: quoted, it is an ordinary key.
                 let merge = plain && tag.is_none() && text == "<<";
                 let weight = 1 + text.len() / BYTES_PER_NODE;
                 self.add_weight(weight, &span)?;
                 let node = Node { span, value };
-                self.remember(anchor, &node, weight, 0);
+                self.remember(anchor, &node, weight, 0)?;
                 self.place(node, 0, merge)?;
             }
             Event::SequenceStart(style, anchor, tag) => {
-                check_tag(tag.as_deref(), "seq", &span)?;
-                self.open(style, anchor, span, Content::List(Vec::new()))?;
+                check_tag(tag.as_deref(), "seq", tag_place)?;
+                let start = match style {
+                    StructureStyle::Block => from_first_dash(span),
+                    StructureStyle::Flow => span,
+                };
+                self.open(style, anchor, start, Content::List(Vec::new()))?;
             }
             Event::MappingStart(style, anchor, tag) => {
-                check_tag(tag.as_deref(), "map", &span)?;
-                self.open(style, anchor, span, Content::Map(MapFrame::default()))?;
+                check_tag(tag.as_deref(), "map", tag_place)?;
+                self.open(style, anchor, span, Content::Map(Mapping::default()))?;
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(span)?,
             Event::Alias(anchor) => self.alias(anchor, span)?,
@@ -212,7 +206,7 @@ impl Builder {
         };
         let node = Node { span, value };
         let weight = self.weight - frame.weight_before;
-        self.remember(frame.anchor, &node, weight, frame.depth);
+        self.remember(frame.anchor, &node, weight, frame.depth)?;
         self.place(node, frame.depth, false)
     }
 
@@ -249,16 +243,28 @@ impl Builder {
         }
     }
 
-    fn remember(&mut self, anchor: usize, node: &Node, weight: usize, depth: usize) {
-        if anchor != 0 {
-            let node = node.clone();
-            let anchored = Anchored {
-                node,
-                weight,
-                depth,
-            };
-            self.anchors.insert(anchor, anchored);
+    fn remember(
+        &mut self,
+        anchor: usize,
+        node: &Node,
+        weight: usize,
+        depth: usize,
+    ) -> Result<(), Diagnostic> {
+        if anchor == 0 {
+            return Ok(());
         }
+        self.kept += weight;
+        if self.kept > MAX_NODES {
+            return Err(too_large(node.span.first_line()));
+        }
+        let node = node.clone();
+        let anchored = Anchored {
+            node,
+            weight,
+            depth,
+        };
+        self.anchors.insert(anchor, anchored);
+        Ok(())
     }
 
     fn add_weight(&mut self, weight: usize, span: &Span) -> Result<(), Diagnostic> {
@@ -305,101 +311,12 @@ impl Builder {
     }
 }
 
-impl MapFrame {
-    fn set_key(&mut self, key: Option<String>, span: Span, merge: bool) -> Result<(), Diagnostic> {
-        if merge {
-            if let Some((_, first, _)) = &self.merge {
-                return Err(Diagnostic::error("a second `<<` in the same map")
-                    .at(span)
-                    .related(first.clone(), "the first one")
-                    .help("merge several maps with one list: `<<: [*a, *b]`"));
-            }
-            self.key = Some((Key::Merge, span));
-            return Ok(());
-        }
-        let Some(key) = key else {
-            return Err(not_a_key(span));
-        };
-        if let Some(&position) = self.positions.get(&key) {
-            return Err(Diagnostic::error(format!("the key `{key}` is here twice"))
-                .at(span)
-                .related(self.entries[position].key_span.clone(), "the first one")
-                .help("remove one of the two"));
-        }
-        self.key = Some((Key::Text(key), span));
-        Ok(())
-    }
-
-    fn set_value(&mut self, key: Key, key_span: Span, value: Node) -> Result<(), Diagnostic> {
-        match key {
-            Key::Text(key) => {
-                self.positions.insert(key.clone(), self.entries.len());
-                self.entries.push(Entry {
-                    key,
-                    key_span,
-                    value,
-                });
-            }
-            Key::Merge => {
-                let merged = entries_to_merge(value)?;
-                self.merge = Some((self.entries.len(), key_span, merged));
-            }
-        }
-        Ok(())
-    }
-
-    /// The entries with those of `<<` in its place; a map's own keys win.
-    fn merged(mut self) -> Vec<Entry> {
-        let Some((position, _, merged)) = self.merge.take() else {
-            return self.entries;
-        };
-        let mut seen: std::collections::HashSet<String> = self.positions.into_keys().collect();
-        let new: Vec<Entry> = merged
-            .into_iter()
-            .filter(|entry| seen.insert(entry.key.clone()))
-            .collect();
-        self.entries.splice(position..position, new);
-        self.entries
-    }
-}
-
-/// What `<<: value` brings: the entries of one map, or of a list of maps of which earlier win.
-fn entries_to_merge(value: Node) -> Result<Vec<Entry>, Diagnostic> {
-    let refuse = |span: Span| {
-        Diagnostic::error("`<<` merges maps, and this is none")
-            .at(span)
-            .help("write `<<: *name` with a map that is marked `&name`, or `<<: [*a, *b]`")
-    };
-    match value.value {
-        Value::Map(entries) => Ok(entries),
-        Value::List(items) => {
-            let mut all = Vec::new();
-            for item in items {
-                match item.value {
-                    Value::Map(entries) => all.extend(entries),
-                    _ => return Err(refuse(item.span)),
-                }
-            }
-            Ok(all)
-        }
-        _ => Err(refuse(value.span)),
-    }
-}
-
-/// The key that a node is: its text, or for numbers and such what is written there.
-fn key_text(node: &Node) -> Option<String> {
-    match &node.value {
-        Value::Text(text) => Some(text.clone()),
-        Value::List(_) | Value::Map(_) => None,
-        _ => Some(node.span.text().to_owned()).filter(|written| !written.is_empty()),
-    }
-}
-
 fn scalar_value(
     text: &str,
     plain: bool,
     tag: Option<&Tag>,
     span: &Span,
+    tag_place: &Span,
 ) -> Result<Value, Diagnostic> {
     let resolve = |text: &str| {
         scalar::resolve(text).map_err(|message| {
@@ -419,13 +336,13 @@ fn scalar_value(
         Some("str") => return Ok(Value::Text(text.to_owned())),
         None if tag.original() == "!" => return Ok(Value::Text(text.to_owned())),
         Some(_) => resolve(text)?,
-        None => return Err(unknown_tag(tag, span)),
+        None => return Err(unknown_tag(tag, tag_place)),
     };
     match (tag.core_suffix(), &value) {
         (Some("null"), Value::Null) | (Some("bool"), Value::Bool(_)) => Ok(value),
         (Some("float"), Value::Number(_)) => Ok(value),
         (Some("int"), Value::Number(number)) if !number.is_f64() => Ok(value),
-        _ => Err(unknown_tag(tag, span)),
+        _ => Err(unknown_tag(tag, tag_place)),
     }
 }
 
@@ -436,10 +353,29 @@ fn check_tag(tag: Option<&Tag>, expected: &str, span: &Span) -> Result<(), Diagn
     }
 }
 
-/// A span without the line breaks after a block scalar.
+/// A scalar's span; for block scalars, with the `|` or `>` that the parser leaves out and without
+/// the line breaks after them.
 fn as_written(mut span: Span, style: ScalarStyle) -> Span {
-    if matches!(style, ScalarStyle::Literal | ScalarStyle::Folded) {
-        span.end = span.start + span.text().trim_end().len();
+    let header = match style {
+        ScalarStyle::Literal => '|',
+        ScalarStyle::Folded => '>',
+        _ => return span,
+    };
+    if let Some(start) = span.source.text[..span.start].rfind(header) {
+        span.start = start;
+    }
+    span.end = span.start + span.text().trim_end().len();
+    span
+}
+
+/// The span of a block list from its first `-` on, which the parser leaves out where the list is
+/// not indented below its key.
+fn from_first_dash(mut span: Span) -> Span {
+    let rest = span.source.text[span.start..].strip_prefix('-');
+    let at_dash = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace));
+    let before = span.source.text[..span.start].trim_end();
+    if !at_dash && before.ends_with('-') {
+        span.start = before.len() - 1;
     }
     span
 }
@@ -450,18 +386,8 @@ fn unknown_tag(tag: &Tag, span: &Span) -> Diagnostic {
         .help("leave the tag out, or quote the value if the `!` belongs to it")
 }
 
-fn not_a_key(span: Span) -> Diagnostic {
-    if span.text().is_empty() {
-        return Diagnostic::error("a key is missing before the `:`")
-            .at(span)
-            .help("write `key: value`");
-    }
-    Diagnostic::error("a key must be text, not a list or a map")
-        .at(span)
-        .help("a plain value that begins with { or [ is a map or a list: quote it if it is text")
-}
-
-fn too_deep(span: Span) -> Diagnostic {
+/// What a list or map says that stands too deep within others.
+pub(super) fn too_deep(span: Span) -> Diagnostic {
     Diagnostic::error(format!("nested deeper than {MAX_DEPTH} levels"))
         .at(span)
         .help("a deeper value may be written as text, in quotes")

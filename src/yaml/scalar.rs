@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn json(plain: &str) -> String {
-        match resolve(plain).unwrap() {
+        match resolve(plain).expect(plain) {
             Value::Null => "null".into(),
             Value::Bool(value) => value.to_string(),
             Value::Number(number) => number.to_string(),
