@@ -1,1 +1,3 @@
+//! The command `idemspec`.
+
 fn main() {}
