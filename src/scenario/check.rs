@@ -4,7 +4,7 @@ use super::expectation::{Check, Expectation};
 use super::request::{Key, Marker, Request};
 use super::{Case, Moment, Scenario, Step, Wait, When};
 use crate::yaml::{self, Diagnostic, Node};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// All that is wrong with the meaning of a scenario that parsed.
 pub(super) fn check(scenario: &Scenario, root: &Node, library: bool) -> Vec<Diagnostic> {
@@ -287,12 +287,19 @@ fn check_references(expectation: &Expectation, case: &Case, problems: &mut Probl
 
 fn check_ids(scenario: &Scenario, problems: &mut Problems<'_>) {
     let mut seen = BTreeSet::new();
+    let mut counted: BTreeMap<_, usize> = BTreeMap::new();
     for (item, expectation) in &scenario.expect {
+        let index = counted.entry(item).or_default();
+        let place = problems.root.at(&format!("expect/{item}/{index}")).map(|node| node.span.clone());
+        *index += 1;
         if !seen.insert((item, &expectation.id)) {
-            problems.add(
-                &expectation.id,
-                format!("two expectations of {item} have the id `{}`: give one of them an `id` of its own", expectation.id),
-            );
+            let problem = Diagnostic::error(format!(
+                "two expectations of {item} have the id `{}`",
+                expectation.id
+            ))
+            .at(place.unwrap_or_else(|| problems.root.span.clone()))
+            .help("give one of them an `id` of its own");
+            problems.found.push(problem);
         }
     }
 }
