@@ -1,12 +1,24 @@
 //! Opening connections.
 
 use std::fmt;
-use std::time::Duration;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 
+use crate::runner::wire::drive;
 use crate::runner::wire::flight::Flight;
+use crate::runner::wire::line::{Line, LineIo, Look};
 use crate::runner::wire::request::{Controls, Outgoing};
+use crate::runner::wire::tap::{Stream, Tap, TapIo};
+use crate::runner::wire::tls;
 
 /// With or without TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,14 +93,24 @@ pub struct Unreachable {
 }
 
 /// Opens connections with one set of TLS options and one version.
-#[derive(Debug)]
-pub struct Wire;
+#[derive(Clone, Debug)]
+pub struct Wire {
+    tls: Arc<rustls::ClientConfig>,
+}
 
 impl Wire {
     /// # Errors
-    /// If the identity does not fit its key, or a root is not a certificate.
-    pub fn new(_tls: TlsOptions, _version: Version) -> Result<Wire, WireError> {
-        Err(WireError("not there yet".into()))
+    /// If the identity does not fit its key, a root is not a certificate, or the version is not
+    /// supported.
+    pub fn new(tls: TlsOptions, version: Version) -> Result<Wire, WireError> {
+        if version == Version::Http2 {
+            return Err(WireError("HTTP/2 is not supported yet".into()));
+        }
+        let mut config = tls::client(tls)?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Wire {
+            tls: Arc::new(config),
+        })
     }
 
     /// Opens one connection: TCP, TLS and HTTP handshakes, within `patience`.
@@ -97,36 +119,98 @@ impl Wire {
     /// If the connection does not stand in that time.
     pub async fn connect(
         &self,
-        _to: &Endpoint,
-        _patience: Duration,
+        to: &Endpoint,
+        patience: Duration,
     ) -> Result<Connection, Unreachable> {
-        Err(Unreachable {
-            refused: false,
-            says: "not there yet".into(),
+        match tokio::time::timeout(patience, self.open(to)).await {
+            Ok(result) => result,
+            Err(_) => Err(Unreachable {
+                refused: false,
+                says: format!("no connection to {to} within {patience:?}"),
+            }),
+        }
+    }
+
+    async fn open(&self, to: &Endpoint) -> Result<Connection, Unreachable> {
+        let unreachable = |what: &str, error: io::Error| Unreachable {
+            refused: error.kind() == io::ErrorKind::ConnectionRefused,
+            says: format!("{what} {to}: {error}"),
+        };
+        let line = TcpStream::connect((to.host.as_str(), to.port))
+            .await
+            .and_then(Line::new)
+            .map_err(|error| unreachable("cannot connect to", error))?;
+        let stream = match to.scheme {
+            Scheme::Http => Stream::Plain(LineIo(Arc::clone(&line))),
+            Scheme::Https => {
+                let name = ServerName::try_from(to.host.clone())
+                    .map_err(|error| unreachable("no name for TLS in", io::Error::other(error)))?;
+                let stream = TlsConnector::from(Arc::clone(&self.tls))
+                    .connect(name, LineIo(Arc::clone(&line)))
+                    .await
+                    .map_err(|error| unreachable("TLS handshake failed with", error))?;
+                Stream::Tls(Box::new(stream))
+            }
+        };
+        let tap = Tap::new(line, stream);
+        let io = TokioIo::new(TapIo(Arc::clone(&tap)));
+        let (sender, carrier) = http1::handshake(io)
+            .await
+            .map_err(|error| unreachable("HTTP handshake failed with", io::Error::other(error)))?;
+        tokio::spawn(async move {
+            // What goes wrong here is seen by the exchange that it befalls.
+            let _ = carrier.await;
+        });
+        Ok(Connection {
+            tap,
+            sender: Sender::Http1(sender),
+            connected: Instant::now(),
         })
     }
 }
 
-/// A connection that is warm and idle.
+/// A connection that is warm and idle: TCP, TLS and HTTP handshakes are done.
 #[derive(Debug)]
-pub struct Connection;
+pub struct Connection {
+    pub(super) tap: Arc<Tap>,
+    pub(super) sender: Sender,
+    pub(super) connected: Instant,
+}
+
+/// Hyper's end.
+#[derive(Debug)]
+pub(super) enum Sender {
+    Http1(http1::SendRequest<Empty<Bytes>>),
+}
 
 impl Connection {
     /// The peer has not closed it.
     pub fn is_open(&self) -> bool {
-        false
+        let Sender::Http1(sender) = &self.sender;
+        let quiet = match self.tap.line.look() {
+            Look::Quiet => true,
+            // Over TLS it may be a session ticket; without TLS it is an answer to no question.
+            Look::BytesWaiting => self.tap.is_tls(),
+            Look::Closed => false,
+        };
+        quiet && !sender.is_closed() && self.tap.ended().is_none()
     }
+
     /// It speaks HTTP/2.
     pub fn is_http2(&self) -> bool {
-        false
+        match self.sender {
+            Sender::Http1(_) => false,
+        }
     }
+
     /// Our own port.
     pub fn local_port(&self) -> u16 {
-        0
+        self.tap.line.local_port()
     }
+
     /// Puts a request on the wire, all of it or (held) all but its last byte, and returns when
-    /// that has been handed to the kernel.
-    pub async fn prepare(self, _request: Outgoing, _controls: Controls) -> Flight {
-        Flight
+    /// that has been handed to the kernel, or the exchange is over already.
+    pub async fn prepare(self, request: Outgoing, controls: Controls) -> Flight {
+        drive::launch(self, request, controls).await
     }
 }

@@ -5,16 +5,26 @@
 //! decompresses or opens a second connection on its own, and nothing here knows of scenarios or
 //! targets.
 
+mod account;
 mod connect;
 mod done;
+mod drive;
+mod encode;
 mod flight;
+mod line;
+mod receive;
 mod release;
 mod request;
+mod scan;
+mod socket;
+mod story;
+mod tap;
+mod tls;
 
 pub use connect::{
     Connection, Endpoint, Scheme, TlsOptions, Unreachable, Version, Wire, WireError,
 };
 pub use done::{Delivery, Done, Ending, FaultReport, LateResponse, Response, Times};
-pub use flight::{Flight, Moment};
+pub use flight::{Cutter, Flight, Moment};
 pub use release::{ReleaseSpread, Releaser, release_at, release_together};
 pub use request::{Close, Controls, Fault, Outgoing, ResponsePart};

@@ -95,3 +95,16 @@ pub enum ResponsePart {
     /// Status and headers.
     Headers,
 }
+
+impl Fault {
+    /// How it closes, if it does so by itself.
+    pub(super) fn close(self) -> Option<Close> {
+        match self {
+            Fault::BeforeRequest { close }
+            | Fault::MidBody { close, .. }
+            | Fault::DropResponse { close, .. }
+            | Fault::MidResponse { close, .. } => Some(close),
+            Fault::HangUp | Fault::Timeout { .. } => None,
+        }
+    }
+}
