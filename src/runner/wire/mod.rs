@@ -21,6 +21,9 @@ mod story;
 mod tap;
 mod tls;
 
+#[cfg(test)]
+mod tests;
+
 pub use connect::{
     Connection, Endpoint, Scheme, TlsOptions, Unreachable, Version, Wire, WireError,
 };

@@ -215,10 +215,7 @@ fn is_informational(head: &[u8]) -> Option<bool> {
     }
     match head.get(9) {
         None => None,
-        Some(b'1') => match head.get(10..12) {
-            None => None,
-            Some(rest) => Some(rest != b"01"),
-        },
+        Some(b'1') => head.get(10..12).map(|rest| rest != b"01"),
         Some(_) => Some(false),
     }
 }
