@@ -1,1 +1,33 @@
-//! Connections.
+//! Connections of our own: hyper reads what comes, and every byte that goes out or comes in passes
+//! through our hands, where it is timed and can be held back or cut off.
+//!
+//! One [`Connection`] carries one [`Flight`] at a time. Nothing here retries, follows redirects,
+//! decompresses or opens a second connection on its own, and nothing here knows of scenarios or
+//! targets.
+
+mod account;
+mod connect;
+mod done;
+mod drive;
+mod encode;
+mod flight;
+mod line;
+mod receive;
+mod release;
+mod request;
+mod scan;
+mod socket;
+mod story;
+mod tap;
+mod tls;
+
+#[cfg(test)]
+mod tests;
+
+pub use connect::{
+    Connection, Endpoint, Scheme, TlsOptions, Unreachable, Version, Wire, WireError,
+};
+pub use done::{Delivery, Done, Ending, FaultReport, LateResponse, Response, Times};
+pub use flight::{Cutter, Flight, Moment};
+pub use release::{ReleaseSpread, Releaser, release_at, release_together};
+pub use request::{Close, Controls, Fault, Outgoing, ResponsePart};

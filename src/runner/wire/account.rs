@@ -1,0 +1,262 @@
+//! Closes the books of an exchange: how it ended, what the peer can know, and whether the fault
+//! did its thing.
+
+use std::error::Error;
+use std::fmt::Write;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use crate::runner::wire::connect::{Connection, Sender};
+use crate::runner::wire::done::{
+    Delivery, Done, Ending, FaultReport, LateResponse, Response, Times,
+};
+use crate::runner::wire::drive::{Drive, Inbound};
+use crate::runner::wire::flight::Moment;
+use crate::runner::wire::line::Closed;
+use crate::runner::wire::receive::Inbox;
+use crate::runner::wire::request::{Close, Fault, ResponsePart};
+use crate::runner::wire::tap::{PeerEnd, Tap};
+
+/// Why the driver stopped.
+#[derive(Debug)]
+pub(super) enum Over {
+    /// The request cannot be sent like this; nothing was.
+    Impossible(String),
+    /// The response is complete, or will never be.
+    Received(Result<(), hyper::Error>),
+    /// The owner cut it off.
+    Cut(Close),
+    /// The driver cut it off.
+    Fault,
+    /// The request could not be written, and nobody reads.
+    WriteFailed(io::Error),
+    /// The patience of every exchange is over.
+    OutOfPatience,
+    /// The patience of a timeout fault is over.
+    GaveUp,
+}
+
+/// How long a connection may take to become idle after its response.
+const IDLE: Duration = Duration::from_millis(50);
+
+/// Ends the exchange.
+pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) -> Done {
+    let tap = Arc::clone(&drive.connection.tap);
+    let story = Arc::clone(&drive.shared.story);
+    if let Over::Cut(close) = over
+        && tap.line.closed().is_none()
+    {
+        drive.wait_and_close(close).await;
+    }
+    let ended = tap
+        .line
+        .closed()
+        .map_or_else(Instant::now, |closed| closed.at);
+    if matches!(over, Over::Received(Ok(()))) {
+        story.happen(Moment::LastByte, tap.last_read().unwrap_or(ended));
+    }
+    let ending = ending(&over, &tap);
+    let response = drive.inbox.response();
+    let times = Times {
+        connected: drive.connection.connected,
+        released: story.released(),
+        sent: story.at(Moment::Sent),
+        first_byte: story.at(Moment::FirstByte),
+        last_byte: story.at(Moment::LastByte),
+        ended,
+    };
+    let delivery = if times.first_byte.is_some() || tap.response_seen() > 0 {
+        Delivery::ResponseSeen
+    } else if times.sent.is_some() {
+        Delivery::Delivered
+    } else if tap.line.written() > drive.written_before {
+        Delivery::Partial
+    } else {
+        Delivery::NotSent
+    };
+    let fault = drive
+        .controls
+        .fault
+        .map(|fault| report(fault, &over, tap.line.closed(), &times, response.as_ref()));
+    drive.shared.over();
+    story.happen(Moment::Ended, ended);
+    let mut late = None;
+    let mut connection = None;
+    match over {
+        Over::GaveUp => {
+            late = inbound.map(|inbound| park(inbound, drive.inbox, drive.connection));
+        }
+        Over::Impossible(_) => connection = Some(drive.connection),
+        Over::Received(Ok(())) if times.sent.is_some() => {
+            connection = idle(drive.connection).await;
+        }
+        _ => {
+            tap.line.close(Close::Fin);
+        }
+    }
+    Done {
+        times,
+        ending,
+        delivery,
+        response,
+        fault,
+        late,
+        connection,
+    }
+}
+
+fn ending(over: &Over, tap: &Tap) -> Ending {
+    match over {
+        Over::Received(Ok(())) => Ending::Answered,
+        Over::Received(Err(_)) if tap.line.closed().is_some() => Ending::HungUp,
+        Over::Received(Err(error)) => failure(error, tap),
+        Over::Cut(_) | Over::Fault => Ending::HungUp,
+        Over::OutOfPatience | Over::GaveUp => Ending::TimedOut,
+        Over::Impossible(says) => Ending::Broken { says: says.clone() },
+        Over::WriteFailed(error) => Ending::ClosedByPeer {
+            says: format!("the request could not be written to its end: {error}"),
+        },
+    }
+}
+
+fn failure(error: &hyper::Error, tap: &Tap) -> Ending {
+    let place = match tap.response_seen() {
+        0 => "before any byte of a response".to_owned(),
+        bytes => format!("after {bytes} bytes of its response"),
+    };
+    if error.is_parse() {
+        return Ending::Broken {
+            says: format!("what came back is not HTTP: {}", words(error)),
+        };
+    }
+    match tap.ended() {
+        Some(PeerEnd::Closed) => Ending::ClosedByPeer {
+            says: format!("the peer closed the connection {place}"),
+        },
+        Some(PeerEnd::Reset) => Ending::ClosedByPeer {
+            says: format!("the peer reset the connection {place}"),
+        },
+        Some(PeerEnd::Error(says)) => Ending::Broken {
+            says: format!("the connection broke {place}: {says}"),
+        },
+        None => Ending::Broken {
+            says: format!("the exchange broke {place}: {}", words(error)),
+        },
+    }
+}
+
+/// An error and its causes.
+fn words(error: &dyn Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        // Writing to a String cannot fail.
+        let _ = write!(words, ": {error}");
+        cause = error.source();
+    }
+    words
+}
+
+/// Whether the fault did its thing.
+fn report(
+    fault: Fault,
+    over: &Over,
+    closed: Option<Closed>,
+    times: &Times,
+    response: Option<&Response>,
+) -> FaultReport {
+    let not_fired = |says: String| FaultReport { fired: false, says };
+    let fired = |says: String| FaultReport { fired: true, says };
+    let how = closed.map_or("", |closed| name(closed.close));
+    match (fault, over) {
+        (_, Over::Impossible(says)) => not_fired(says.clone()),
+        (_, Over::WriteFailed(error)) => {
+            not_fired(format!("the request could not be written: {error}"))
+        }
+        (Fault::BeforeRequest { .. }, Over::Fault) => {
+            fired(format!("closed by {how} before any byte of the request"))
+        }
+        (Fault::MidBody { .. }, Over::Fault) => fired(format!(
+            "closed by {how} in the middle of the request's body"
+        )),
+        (Fault::HangUp, Over::Cut(_)) => match (times.sent, closed) {
+            (Some(sent), Some(closed)) => fired(format!(
+                "closed by {how} {:?} after the request was sent; {}",
+                closed.at.saturating_duration_since(sent),
+                match closed.unread {
+                    0 => "nothing had come back".to_owned(),
+                    bytes => format!("at least {bytes} bytes lay unread"),
+                },
+            )),
+            _ => not_fired("cut before the request was sent".into()),
+        },
+        (Fault::DropResponse { after, .. }, Over::Received(Err(_))) if closed.is_some() => {
+            let part = match after {
+                ResponsePart::FirstByte => "its first byte",
+                ResponsePart::Headers => "its headers",
+            };
+            fired(format!("closed by {how} when {part} had come"))
+        }
+        (Fault::MidResponse { .. }, Over::Received(Err(_))) if closed.is_some() => {
+            let read = response.map_or(0, |response| response.body_len);
+            fired(format!(
+                "closed by {how} after {read} bytes of the response's body"
+            ))
+        }
+        (Fault::Timeout { after }, Over::GaveUp) => fired(format!(
+            "gave up {after:?} after the request was sent and left the connection open"
+        )),
+        (Fault::MidResponse { .. }, Over::Received(Ok(()))) => {
+            not_fired("the response has no body that could be cut".into())
+        }
+        (_, Over::Received(Ok(()))) => {
+            not_fired("the response was complete before the fault's time came".into())
+        }
+        (_, Over::Received(Err(_))) => {
+            not_fired("the exchange broke before the fault's time came".into())
+        }
+        (_, Over::OutOfPatience) => not_fired("our patience was over before its time came".into()),
+        (_, Over::Cut(_)) => not_fired("the exchange was cut off before its time came".into()),
+        (_, Over::Fault | Over::GaveUp) => fired(format!("closed by {how}")),
+    }
+}
+
+fn name(close: Close) -> &'static str {
+    match close {
+        Close::Fin => "FIN",
+        Close::Rst => "RST",
+        // Asked of a connection that has no streams.
+        Close::RstStream => "FIN (HTTP/1.1 has no streams to cancel)",
+    }
+}
+
+/// Leaves the connection open for a late response, until that has come or nobody waits for it.
+fn park(inbound: Inbound, inbox: Inbox, connection: Connection) -> LateResponse {
+    let (mut arrived, parked) = oneshot::channel();
+    tokio::spawn(async move {
+        tokio::select! {
+            result = inbound => {
+                if result.is_ok() && let Some(response) = inbox.response() {
+                    let at = connection.tap.last_read().unwrap_or_else(Instant::now);
+                    // Nobody may want it any more.
+                    let _ = arrived.send((at, response));
+                }
+            }
+            () = arrived.closed() => {}
+        }
+        connection.tap.line.close(Close::Fin);
+    });
+    LateResponse { parked }
+}
+
+/// The connection, if it can carry another request.
+async fn idle(mut connection: Connection) -> Option<Connection> {
+    let Sender::Http1(sender) = &mut connection.sender;
+    match tokio::time::timeout(IDLE, sender.ready()).await {
+        Ok(Ok(())) => Some(connection),
+        _ => None,
+    }
+}

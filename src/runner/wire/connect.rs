@@ -1,0 +1,216 @@
+//! Opening connections.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+use crate::runner::wire::drive;
+use crate::runner::wire::flight::Flight;
+use crate::runner::wire::line::{Line, LineIo, Look};
+use crate::runner::wire::request::{Controls, Outgoing};
+use crate::runner::wire::tap::{Stream, Tap, TapIo};
+use crate::runner::wire::tls;
+
+/// With or without TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Scheme {
+    /// Plain.
+    Http,
+    /// Over TLS.
+    Https,
+}
+
+/// Where a connection goes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Endpoint {
+    /// With or without TLS.
+    pub scheme: Scheme,
+    /// A name or an address; an IPv6 address without brackets.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = match self.scheme {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        };
+        if self.host.contains(':') {
+            write!(f, "{scheme}://[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{scheme}://{}:{}", self.host, self.port)
+        }
+    }
+}
+
+/// Which HTTP is spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    /// What the peer chooses over TLS (ALPN), HTTP/1.1 without TLS.
+    #[default]
+    Auto,
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2; without TLS by prior knowledge.
+    Http2,
+}
+
+/// Whom we trust, and who we are.
+#[derive(Debug)]
+pub struct TlsOptions {
+    /// Trusted besides the roots of the system (or, if it has none, Mozilla's).
+    pub extra_roots: Vec<CertificateDer<'static>>,
+    /// Our own certificate chain and its key.
+    pub identity: Option<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>,
+    /// Whether the peer's certificate is verified.
+    pub verify: bool,
+}
+
+/// The TLS options cannot work, or the version is not supported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct WireError(pub String);
+
+/// No connection could be opened, and nothing of any request was sent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{says}")]
+pub struct Unreachable {
+    /// The peer refused: nothing listens there.
+    pub refused: bool,
+    /// What went wrong, in words.
+    pub says: String,
+}
+
+/// Opens connections with one set of TLS options and one version.
+#[derive(Clone, Debug)]
+pub struct Wire {
+    tls: Arc<rustls::ClientConfig>,
+}
+
+impl Wire {
+    /// # Errors
+    /// If the identity does not fit its key, a root is not a certificate, or the version is not
+    /// supported.
+    pub fn new(tls: TlsOptions, version: Version) -> Result<Wire, WireError> {
+        if version == Version::Http2 {
+            return Err(WireError("HTTP/2 is not supported yet".into()));
+        }
+        let mut config = tls::client(tls)?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Wire {
+            tls: Arc::new(config),
+        })
+    }
+
+    /// Opens one connection: TCP, TLS and HTTP handshakes, within `patience`.
+    ///
+    /// # Errors
+    /// If the connection does not stand in that time.
+    pub async fn connect(
+        &self,
+        to: &Endpoint,
+        patience: Duration,
+    ) -> Result<Connection, Unreachable> {
+        match tokio::time::timeout(patience, self.open(to)).await {
+            Ok(result) => result,
+            Err(_) => Err(Unreachable {
+                refused: false,
+                says: format!("no connection to {to} within {patience:?}"),
+            }),
+        }
+    }
+
+    async fn open(&self, to: &Endpoint) -> Result<Connection, Unreachable> {
+        let unreachable = |what: &str, error: io::Error| Unreachable {
+            refused: error.kind() == io::ErrorKind::ConnectionRefused,
+            says: format!("{what} {to}: {error}"),
+        };
+        let line = TcpStream::connect((to.host.as_str(), to.port))
+            .await
+            .and_then(Line::new)
+            .map_err(|error| unreachable("cannot connect to", error))?;
+        let stream = match to.scheme {
+            Scheme::Http => Stream::Plain(LineIo(Arc::clone(&line))),
+            Scheme::Https => {
+                let name = ServerName::try_from(to.host.clone())
+                    .map_err(|error| unreachable("no name for TLS in", io::Error::other(error)))?;
+                let stream = TlsConnector::from(Arc::clone(&self.tls))
+                    .connect(name, LineIo(Arc::clone(&line)))
+                    .await
+                    .map_err(|error| unreachable("TLS handshake failed with", error))?;
+                Stream::Tls(Box::new(stream))
+            }
+        };
+        let tap = Tap::new(line, stream);
+        let io = TokioIo::new(TapIo(Arc::clone(&tap)));
+        let (sender, carrier) = http1::handshake(io)
+            .await
+            .map_err(|error| unreachable("HTTP handshake failed with", io::Error::other(error)))?;
+        tokio::spawn(async move {
+            // What goes wrong here is seen by the exchange that it befalls.
+            let _ = carrier.await;
+        });
+        Ok(Connection {
+            tap,
+            sender: Sender::Http1(sender),
+            connected: Instant::now(),
+        })
+    }
+}
+
+/// A connection that is warm and idle: TCP, TLS and HTTP handshakes are done.
+#[derive(Debug)]
+pub struct Connection {
+    pub(super) tap: Arc<Tap>,
+    pub(super) sender: Sender,
+    pub(super) connected: Instant,
+}
+
+/// Hyper's end.
+#[derive(Debug)]
+pub(super) enum Sender {
+    Http1(http1::SendRequest<Empty<Bytes>>),
+}
+
+impl Connection {
+    /// The peer has not closed it.
+    pub fn is_open(&self) -> bool {
+        let Sender::Http1(sender) = &self.sender;
+        let quiet = match self.tap.line.look() {
+            Look::Quiet => true,
+            // Over TLS it may be a session ticket; without TLS it is an answer to no question.
+            Look::BytesWaiting => self.tap.is_tls(),
+            Look::Closed => false,
+        };
+        quiet && !sender.is_closed() && self.tap.ended().is_none()
+    }
+
+    /// It speaks HTTP/2.
+    pub fn is_http2(&self) -> bool {
+        match self.sender {
+            Sender::Http1(_) => false,
+        }
+    }
+
+    /// Our own port.
+    pub fn local_port(&self) -> u16 {
+        self.tap.line.local_port()
+    }
+
+    /// Puts a request on the wire, all of it or (held) all but its last byte, and returns when
+    /// that has been handed to the kernel, or the exchange is over already.
+    pub async fn prepare(self, request: Outgoing, controls: Controls) -> Flight {
+        drive::launch(self, request, controls).await
+    }
+}

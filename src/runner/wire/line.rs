@@ -1,0 +1,319 @@
+//! The TCP connection, below TLS: the place where bytes are held back, released and cut off,
+//! whoever owns the streams above.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker, ready};
+use std::time::{Duration, Instant};
+
+use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::runner::wire::request::Close;
+use crate::runner::wire::socket;
+
+/// One TCP connection.
+#[derive(Debug)]
+pub(super) struct Line {
+    state: Mutex<State>,
+    local_port: u16,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Taken when we close.
+    tcp: Option<TcpStream>,
+    /// Writes are collected instead of sent.
+    holding: bool,
+    held: Vec<u8>,
+    /// Nothing is read, not even what is there.
+    read_shut: bool,
+    written: u64,
+    reader: Option<Waker>,
+    writer: Option<Waker>,
+    closed: Option<Closed>,
+}
+
+/// How and when we closed it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Closed {
+    pub(super) at: Instant,
+    pub(super) close: Close,
+    /// Bytes from the peer that had come and were not read.
+    pub(super) unread: usize,
+}
+
+/// What a release did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Release {
+    /// Everything held is with the kernel.
+    Gone(Instant),
+    /// The kernel did not take everything; a flush will finish it.
+    Stuck,
+    /// Nothing was held, or the line is closed.
+    Nothing,
+}
+
+/// What a look at an idle line shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    Quiet,
+    BytesWaiting,
+    Closed,
+}
+
+/// A peer that keeps sending cannot keep us from closing: at most so many unread bytes are thrown
+/// away so that a FIN does not become a reset.
+const MOST_DRAINED: usize = 1024 * 1024;
+
+impl Line {
+    pub(super) fn new(tcp: TcpStream) -> io::Result<Arc<Line>> {
+        tcp.set_nodelay(true)?;
+        let local_port = tcp.local_addr()?.port();
+        Ok(Arc::new(Line {
+            state: Mutex::new(State {
+                tcp: Some(tcp),
+                holding: false,
+                held: Vec::new(),
+                read_shut: false,
+                written: 0,
+                reader: None,
+                writer: None,
+                closed: None,
+            }),
+            local_port,
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(super) fn local_port(&self) -> u16 {
+        self.local_port
+    }
+
+    /// Bytes handed to the kernel, ever.
+    pub(super) fn written(&self) -> u64 {
+        self.state().written
+    }
+
+    pub(super) fn closed(&self) -> Option<Closed> {
+        self.state().closed
+    }
+
+    /// From now on writes are collected.
+    pub(super) fn hold(&self) {
+        self.state().holding = true;
+    }
+
+    /// From now on nothing is read.
+    pub(super) fn shut_reading(&self) {
+        self.state().read_shut = true;
+    }
+
+    /// Sends what is held, straight to the socket. Needs no runtime and does not block.
+    pub(super) fn release(&self) -> Release {
+        let mut state = self.state();
+        if !state.holding {
+            return Release::Nothing;
+        }
+        state.holding = false;
+        let State {
+            tcp: Some(tcp),
+            held,
+            written,
+            ..
+        } = &mut *state
+        else {
+            return Release::Nothing;
+        };
+        let socket = SockRef::from(&*tcp);
+        while !held.is_empty() {
+            match socket.send(held) {
+                Ok(sent) => {
+                    held.drain(..sent);
+                    *written += sent as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Also a broken connection: the flush that follows meets the same error.
+                Err(_) => return Release::Stuck,
+            }
+        }
+        Release::Gone(Instant::now())
+    }
+
+    /// Bytes that the peer's kernel has not acknowledged, where the system can tell.
+    pub(super) fn unacknowledged(&self) -> Option<usize> {
+        self.state().tcp.as_ref().and_then(socket::unacknowledged)
+    }
+
+    /// Waits until the peer's kernel has everything, at most `at_most`; a delayed acknowledgement
+    /// takes about 40 ms. Says whether it is known to have it.
+    pub(super) async fn acknowledged(&self, at_most: Duration) -> bool {
+        let until = Instant::now() + at_most;
+        loop {
+            match self.unacknowledged() {
+                None => return false,
+                Some(0) => return true,
+                Some(_) if Instant::now() >= until => return false,
+                Some(_) => tokio::time::sleep(Duration::from_millis(1)).await,
+            }
+        }
+    }
+
+    /// Closes now, and wakes whoever reads or writes. Only the first call counts.
+    pub(super) fn close(&self, close: Close) -> Option<Closed> {
+        let (closed, reader, writer) = {
+            let mut state = self.state();
+            let tcp = state.tcp.take()?;
+            let socket = SockRef::from(&tcp);
+            let unread = match close {
+                Close::Rst => {
+                    // A failure leaves an orderly close, which is the best that is left.
+                    let _ = socket.set_linger(Some(Duration::ZERO));
+                    waiting(&socket)
+                }
+                // Closing with unread bytes sends a reset: they are taken out first.
+                Close::Fin | Close::RstStream => drain(&socket),
+            };
+            let closed = Closed {
+                at: Instant::now(),
+                close,
+                unread,
+            };
+            drop(tcp);
+            state.held.clear();
+            state.closed = Some(closed);
+            (closed, state.reader.take(), state.writer.take())
+        };
+        for waker in [reader, writer].into_iter().flatten() {
+            waker.wake();
+        }
+        Some(closed)
+    }
+
+    /// Looks whether the peer sent or closed, without reading.
+    pub(super) fn look(&self) -> Look {
+        let state = self.state();
+        let Some(tcp) = state.tcp.as_ref() else {
+            return Look::Closed;
+        };
+        let mut byte = [MaybeUninit::uninit()];
+        match SockRef::from(tcp).peek(&mut byte) {
+            Ok(0) => Look::Closed,
+            Ok(_) => Look::BytesWaiting,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Look::Quiet,
+            Err(_) => Look::Closed,
+        }
+    }
+
+    /// Sends what a release could not.
+    fn poll_held(state: &mut State, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let State {
+            tcp, held, written, ..
+        } = state;
+        let tcp = tcp.as_mut().ok_or_else(gone)?;
+        while !held.is_empty() {
+            let sent = ready!(Pin::new(&mut *tcp).poll_write(cx, held))?;
+            held.drain(..sent);
+            *written += sent as u64;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// How many bytes lie unread, as far as a first look shows.
+fn waiting(socket: &SockRef<'_>) -> usize {
+    let mut bytes = [MaybeUninit::uninit(); 4096];
+    socket.peek(&mut bytes).unwrap_or(0)
+}
+
+fn drain(socket: &SockRef<'_>) -> usize {
+    let mut drained = 0;
+    let mut bytes = [MaybeUninit::uninit(); 4096];
+    while drained < MOST_DRAINED {
+        match socket.recv(&mut bytes) {
+            Ok(0) | Err(_) => break,
+            Ok(count) => drained += count,
+        }
+    }
+    drained
+}
+
+/// The error that streams above see after we closed.
+fn gone() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionAborted, "closed by us")
+}
+
+/// The stream that TLS, or HTTP without TLS, stands on.
+#[derive(Debug)]
+pub(super) struct LineIo(pub(super) Arc<Line>);
+
+impl AsyncRead for LineIo {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let mut state = self.0.state();
+        remember(&mut state.reader, cx);
+        if state.read_shut && state.tcp.is_some() {
+            return Poll::Pending;
+        }
+        let tcp = state.tcp.as_mut().ok_or_else(gone)?;
+        Pin::new(tcp).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for LineIo {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut state = self.0.state();
+        remember(&mut state.writer, cx);
+        if state.holding && state.tcp.is_some() {
+            state.held.extend_from_slice(bytes);
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        ready!(Line::poll_held(&mut state, cx))?;
+        let tcp = state.tcp.as_mut().ok_or_else(gone)?;
+        let written = ready!(Pin::new(tcp).poll_write(cx, bytes))?;
+        state.written += written as u64;
+        Poll::Ready(Ok(written))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut state = self.0.state();
+        remember(&mut state.writer, cx);
+        if state.holding && state.tcp.is_some() {
+            return Poll::Ready(Ok(()));
+        }
+        Line::poll_held(&mut state, cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut state = self.0.state();
+        match state.tcp.as_mut() {
+            Some(tcp) => Pin::new(tcp).poll_shutdown(cx),
+            None => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+/// A later poll replaces the waker of an earlier one.
+fn remember(place: &mut Option<Waker>, cx: &Context<'_>) {
+    if !place
+        .as_ref()
+        .is_some_and(|waker| waker.will_wake(cx.waker()))
+    {
+        *place = Some(cx.waker().clone());
+    }
+}

@@ -1,0 +1,77 @@
+//! Collects a response as hyper reads it, so that what came before a cut is kept.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+
+use crate::runner::wire::done::Response;
+
+/// Where a response is collected.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inbox(Arc<Mutex<Option<Partial>>>);
+
+#[derive(Debug)]
+struct Partial {
+    head: http::response::Parts,
+    body: BytesMut,
+    body_len: u64,
+    ended: bool,
+}
+
+impl Inbox {
+    fn state(&self) -> MutexGuard<'_, Option<Partial>> {
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// What has come, if its head has.
+    pub(super) fn response(&self) -> Option<Response> {
+        let state = self.state();
+        let partial = state.as_ref()?;
+        let headers = partial.head.headers.iter();
+        Some(Response {
+            version: partial.head.version,
+            status: partial.head.status.as_u16(),
+            headers: headers
+                .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
+                .collect(),
+            body: Bytes::copy_from_slice(&partial.body),
+            body_len: partial.body_len,
+            complete: partial.ended && partial.body.len() as u64 == partial.body_len,
+        })
+    }
+}
+
+/// Waits for the response and reads it to its end.
+pub(super) async fn receive(
+    answer: impl Future<Output = Result<http::Response<Incoming>, hyper::Error>>,
+    inbox: Inbox,
+) -> Result<(), hyper::Error> {
+    let (head, mut body) = answer.await?.into_parts();
+    *inbox.state() = Some(Partial {
+        head,
+        body: BytesMut::new(),
+        body_len: 0,
+        ended: false,
+    });
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else {
+            continue;
+        };
+        if let Some(partial) = inbox.state().as_mut() {
+            let room = Response::MOST_KEPT - partial.body.len();
+            partial
+                .body
+                .extend_from_slice(&data[..data.len().min(room)]);
+            partial.body_len += data.len() as u64;
+        }
+    }
+    if let Some(partial) = inbox.state().as_mut() {
+        partial.ended = true;
+    }
+    Ok(())
+}

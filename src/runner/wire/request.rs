@@ -1,0 +1,110 @@
+//! What is asked of a flight: the request, and what shall go wrong with it.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+/// One request, as it shall stand on the wire.
+#[derive(Clone, Debug)]
+pub struct Outgoing {
+    /// The method.
+    pub method: http::Method,
+    /// Path and query, already encoded, such as `/payments?limit=1`.
+    pub target: String,
+    /// Host and port for the `Host` header or `:authority`, unless `headers` has a `Host` itself.
+    pub authority: String,
+    /// Names and values in the order in which they are sent; repeated names stay separate lines.
+    /// `Host`, `Content-Length` and `Transfer-Encoding` are added where they are missing.
+    pub headers: Vec<(String, Vec<u8>)>,
+    /// The body; `None` is no body, which differs from an empty one by having no length header
+    /// (other than the `Content-Length: 0` that POST, PUT and PATCH must have).
+    pub body: Option<Bytes>,
+    /// Sends the body with `Transfer-Encoding: chunked` (HTTP/1.1 only).
+    pub chunked: bool,
+    /// Writes all header names in capital letters (HTTP/1.1 only).
+    pub upper_case_headers: bool,
+}
+
+/// How a request is let go and what we do to it.
+#[derive(Clone, Debug)]
+pub struct Controls {
+    /// Keeps the last byte back until the flight is released.
+    pub hold: bool,
+    /// What we do to this request on the wire.
+    pub fault: Option<Fault>,
+    /// From the release to the last byte of the response. It also bounds how long handing the
+    /// request to the kernel may take.
+    pub patience: Duration,
+}
+
+/// How a connection is closed by us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Close {
+    /// An orderly end of the byte stream. Over TLS there is no `close_notify`, as after a crash.
+    Fin,
+    /// A TCP reset.
+    Rst,
+    /// Only the stream is cancelled, the connection stays (HTTP/2 only).
+    RstStream,
+}
+
+/// What we do to a request on the wire.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fault {
+    /// Closes before any byte of the request is sent.
+    BeforeRequest {
+        /// How it is closed.
+        close: Close,
+    },
+    /// Closes when a share of the request's body, and no more, has been acknowledged.
+    MidBody {
+        /// Between 0 and 1. The last byte of the body is never sent.
+        share: f64,
+        /// How it is closed.
+        close: Close,
+    },
+    /// Sends everything and reads nothing. The owner calls [`super::Flight::cut`] when its moment
+    /// comes.
+    HangUp,
+    /// Closes when the response has begun.
+    DropResponse {
+        /// How much of the response we see.
+        after: ResponsePart,
+        /// How it is closed.
+        close: Close,
+    },
+    /// Closes when a share of the response's body has been read.
+    MidResponse {
+        /// Between 0 and 1, of the `Content-Length`; without one we close after the first bytes.
+        share: f64,
+        /// How it is closed.
+        close: Close,
+    },
+    /// Gives up waiting, and leaves the connection open: a late response is still recorded.
+    Timeout {
+        /// Our patience, from the moment when the request was sent.
+        after: Duration,
+    },
+}
+
+/// How much of a response is seen before it is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResponsePart {
+    /// Its first byte became readable, and nothing is handed up.
+    FirstByte,
+    /// Status and headers.
+    Headers,
+}
+
+impl Fault {
+    /// How it closes, if it does so by itself.
+    pub(super) fn close(self) -> Option<Close> {
+        match self {
+            Fault::BeforeRequest { close }
+            | Fault::MidBody { close, .. }
+            | Fault::DropResponse { close, .. }
+            | Fault::MidResponse { close, .. } => Some(close),
+            Fault::HangUp | Fault::Timeout { .. } => None,
+        }
+    }
+}
