@@ -1,15 +1,22 @@
 //! YAML as a tree whose every node knows its place in the source, so that every message about a
 //! file can point at the line. It knows nothing of targets or scenarios.
 
+mod complaint;
 mod decode;
 mod diagnostic;
+mod failure;
+mod flow;
+mod node;
 mod parse;
+mod placed;
+mod scalar;
 
 use std::sync::Arc;
 
 pub use decode::decode;
 pub use diagnostic::{Diagnostic, Severity, nearest};
 pub use parse::parse;
+pub use placed::Placed;
 
 /// A file's name, as the user wrote it, and its text.
 #[derive(Debug, PartialEq, Eq)]
