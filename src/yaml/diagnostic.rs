@@ -86,20 +86,30 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let title = level.primary_title(clean(&self.message));
-        let mut snippets = Vec::new();
-        for (source, marks) in self.marks_by_source() {
-            snippets.push(snippet(source, &marks));
-        }
-        let mut report = vec![title.elements(snippets)];
-        if let Some(help) = &self.help {
-            report.push(Group::with_title(Level::HELP.secondary_title(clean(help))));
-        }
         let renderer = if color {
             Renderer::styled()
         } else {
             Renderer::plain()
         };
+        let title = level.primary_title(clean(&self.message));
+        let snippets: Vec<_> = self
+            .marks_by_source()
+            .into_iter()
+            .map(|(source, marks)| snippet(source, &marks))
+            .collect();
+        let help = self
+            .help
+            .as_ref()
+            .map(|help| Group::with_title(Level::HELP.secondary_title(clean(help))));
+        if snippets.is_empty() {
+            // Together, the renderer would part the two lines with an empty margin.
+            let groups = std::iter::once(Group::with_title(title)).chain(help);
+            let lines: Vec<_> = groups.map(|group| renderer.render(&[group])).collect();
+            return lines.join("\n");
+        }
+        let report: Vec<_> = std::iter::once(title.elements(snippets))
+            .chain(help)
+            .collect();
         renderer.render(&report)
     }
 
@@ -200,29 +210,41 @@ fn floor_boundary(text: &str, offset: usize) -> usize {
 }
 
 /// `text` without characters that could move the cursor, recolour the terminal or reorder what
-/// is read: they become visible pictures.
+/// is read: they become visible pictures. Windows' line ends become plain ones.
 fn clean(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|c| picture(c).is_some()) {
+    if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.chars().map(|c| picture(c).unwrap_or(c)).collect())
+    Cow::Owned(cleaned(text).map(|(_, c)| c).collect())
 }
 
 /// Where the byte at `offset` of `text` stands in `clean(text)`.
 fn cleaned_offset(text: &str, offset: usize) -> usize {
-    text[..offset]
-        .chars()
-        .map(|c| picture(c).unwrap_or(c).len_utf8())
+    cleaned(text)
+        .take_while(|&(start, _)| start < offset)
+        .map(|(_, c)| c.len_utf8())
         .sum()
 }
 
-fn picture(c: char) -> Option<char> {
+/// The characters of `clean(text)`, each with where it stood in `text`.
+fn cleaned(text: &str) -> impl Iterator<Item = (usize, char)> {
+    text.char_indices()
+        .filter(|&(start, c)| c != '\r' || !text[start..].starts_with("\r\n"))
+        .map(|(start, c)| (start, if is_unsafe(c) { picture(c) } else { c }))
+}
+
+fn is_unsafe(c: char) -> bool {
+    let invisible = matches!(
+        c,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    invisible || (c.is_control() && c != '\n' && c != '\t')
+}
+
+fn picture(c: char) -> char {
     match c {
-        '\n' | '\t' => None,
-        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)),
-        '\x7f' => Some('\u{2421}'),
-        '\u{80}'..='\u{9f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' => Some('\u{fffd}'),
-        '\u{2060}'..='\u{206f}' | '\u{feff}' => Some('\u{fffd}'),
-        _ => None,
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
+        '\x7f' => '\u{2421}',
+        _ => '\u{fffd}',
     }
 }

@@ -6,6 +6,9 @@ mod decode;
 mod diagnostic;
 mod failure;
 mod flow;
+mod key;
+mod kind;
+mod mapping;
 mod node;
 mod parse;
 mod placed;
@@ -74,3 +77,6 @@ pub struct Entry {
     /// The value.
     pub value: Node,
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,7 +23,8 @@ impl Span {
         let before = self.source.text.get(..self.start).unwrap_or("");
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-        (line, before[line_start..].chars().count() + 1)
+        let line_before = before[line_start..].trim_start_matches('\u{feff}');
+        (line, line_before.chars().count() + 1)
     }
 }
 
