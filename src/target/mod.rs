@@ -4,9 +4,11 @@
 
 pub mod action;
 pub mod duration;
+pub mod host;
 pub mod key;
 pub mod matcher;
 pub mod operation;
+pub mod parse;
 pub mod placeholder;
 pub mod principal;
 pub mod request;

@@ -244,9 +244,6 @@ pub fn pieces(text: &str) -> Result<Vec<Piece<'_>>, (String, usize)> {
     let mut at = 0;
     while let Some(found) = text[at..].find('$').map(|found| at + found) {
         let rest = &text[found..];
-        if rest.starts_with("$${{") {
-            return Err((wrong_style(&rest[1..]), found));
-        }
         if rest.starts_with("$${") {
             pieces.push(Piece::Text(&text[start..found]));
             start = found + 1;
