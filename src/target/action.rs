@@ -1,0 +1,128 @@
+//! Things that the tool does beside the operation itself: commands, hooks, clean-up, the server.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::request::Request;
+
+/// A shell command (`sh -euc`). Values reach it as environment variables, never as text put into
+/// the command line, so that nothing the target says can run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// The script, word for word.
+    pub script: String,
+    /// The names of ours (`marker`, `unique`, `key`, …, variables, fixtures) that it mentions.
+    pub mentions: BTreeSet<String>,
+}
+
+/// A command or a request, with a time limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    /// What is done.
+    pub what: Deed,
+    /// How long it may take; the user of the action has a default.
+    pub timeout: Option<Duration>,
+}
+
+/// What an action does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Deed {
+    /// Runs a command.
+    Command(Command),
+    /// Sends a request.
+    Request(Request),
+}
+
+/// The hooks of a target: what may be done to it from outside.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hooks {
+    /// The declared hooks, in the order of the file.
+    pub declared: Vec<(HookName, Action)>,
+}
+
+impl Hooks {
+    /// The hook of this name, if the target declares it.
+    pub fn get(&self, name: HookName) -> Option<&Action> {
+        self.declared
+            .iter()
+            .find(|(declared, _)| *declared == name)
+            .map(|(_, action)| action)
+    }
+}
+
+/// The names that a hook may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HookName {
+    /// Ends the server without notice.
+    Kill,
+    /// Starts it again.
+    Start,
+    /// Succeeds when it serves.
+    Ready,
+    /// Moves its clock forward by `seconds`.
+    AdvanceClock,
+    /// Withdraws the credentials of the role `revoked`.
+    Revoke,
+    /// Gives them back.
+    Restore,
+    /// Makes the key store unreachable.
+    StoreDown,
+    /// Makes it reachable again.
+    StoreUp,
+    /// Makes a dependency of the handler fail.
+    FailDownstream,
+    /// Makes it work again.
+    HealDownstream,
+}
+
+impl HookName {
+    /// All names, in the order in which messages list them.
+    pub const ALL: [HookName; 10] = [
+        HookName::Kill,
+        HookName::Start,
+        HookName::Ready,
+        HookName::AdvanceClock,
+        HookName::Revoke,
+        HookName::Restore,
+        HookName::StoreDown,
+        HookName::StoreUp,
+        HookName::FailDownstream,
+        HookName::HealDownstream,
+    ];
+
+    /// The word of the target file.
+    pub fn name(self) -> &'static str {
+        match self {
+            HookName::Kill => "kill",
+            HookName::Start => "start",
+            HookName::Ready => "ready",
+            HookName::AdvanceClock => "advance-clock",
+            HookName::Revoke => "revoke",
+            HookName::Restore => "restore",
+            HookName::StoreDown => "store-down",
+            HookName::StoreUp => "store-up",
+            HookName::FailDownstream => "fail-downstream",
+            HookName::HealDownstream => "heal-downstream",
+        }
+    }
+
+    /// The hook of this name.
+    pub fn from_name(name: &str) -> Option<HookName> {
+        HookName::ALL.into_iter().find(|hook| hook.name() == name)
+    }
+}
+
+/// A server that the tool starts and kills itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Server {
+    /// How it is started; `port` is in its environment.
+    pub command: Command,
+    /// Succeeds when it serves.
+    pub ready: Option<Request>,
+    /// Its environment, beside ours.
+    pub env: Vec<(String, String)>,
+    /// Its working directory, relative to the target file.
+    pub dir: Option<String>,
+    /// How long it may take to be ready.
+    pub within: Duration,
+}

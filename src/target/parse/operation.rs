@@ -1,0 +1,166 @@
+//! Operations.
+
+use std::time::Duration;
+
+use crate::yaml::Entry;
+use crate::yaml::Node;
+
+use super::context::PartOfFile;
+use super::context::Site;
+use super::reader::Fields;
+use super::reader::Reader;
+use crate::target::key::KeyPlace;
+use crate::target::matcher::Match;
+use crate::target::operation::AsyncResult;
+use crate::target::operation::Lookup;
+use crate::target::operation::Operation;
+use crate::target::selector::Selector;
+
+/// Time between two questions where the file says nothing.
+pub(super) const EVERY: Duration = Duration::from_millis(500);
+/// How long to ask where the file says nothing.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What operations inherit from the target.
+pub(super) struct Inherited {
+    /// `key`.
+    pub(super) key: Option<KeyPlace>,
+    /// `success`.
+    pub(super) success: Option<Match>,
+    /// `volatile`.
+    pub(super) volatile: Vec<Selector>,
+}
+
+impl Reader<'_> {
+    /// One operation; `None` when its request is no request.
+    pub(super) fn operation(&self, entry: &Entry, inherited: &Inherited) -> Option<Operation> {
+        let what = format!("the operation `{}`", entry.key);
+        let mut fields = self.fields(&entry.value, &what);
+        for feature in ["prepare", "precondition", "kind", "sign", "extends"] {
+            fields.unsupported(feature);
+        }
+        let given = fields.take("given");
+        let given_name = given.and_then(|node| self.operation_name(node));
+        if let (Some(node), Some(name)) = (given, &given_name)
+            && *name == entry.key
+        {
+            self.error(&node.span, "an operation cannot be given by itself");
+        }
+        let site = |part: PartOfFile| Site {
+            given: given.is_some(),
+            ..part.site()
+        };
+        let request_node = fields.take("request");
+        if request_node.is_none() {
+            self.error(&entry.key_span, format!("{what} needs a `request`"));
+        }
+        let request = request_node.and_then(|node| self.request(node, site(PartOfFile::Operation)));
+        let variants = self.variants(&mut fields, request.as_ref(), site(PartOfFile::Operation));
+        let key = fields.take("key").and_then(|node| self.key_place(node));
+        let contract = fields.take("contract").and_then(|node| self.contract(node));
+        let success = fields.take("success").and_then(|node| self.matcher(node, "success"));
+        let volatile = fields.take("volatile").map(|node| self.selectors(node));
+        let other = fields.take("other").and_then(|node| self.operation_name(node));
+        let other_method = fields
+            .take("other-method")
+            .and_then(|node| self.operation_name(node));
+        let identity = fields.take("identity").map(|node| self.selectors(node));
+        let result = fields
+            .take("result")
+            .and_then(|node| self.result(node, site(PartOfFile::Result)));
+        let effects = fields.take("effects").map(|node| self.entries(node, "effects"));
+        let effects = effects
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|probe| self.probe(&probe.key, &probe.value, site(PartOfFile::Effects)))
+            .collect();
+        let read = fields
+            .take("read")
+            .and_then(|node| self.request(node, site(PartOfFile::Afterwards)));
+        let cleanup = fields
+            .take("cleanup")
+            .and_then(|node| self.action(node, site(PartOfFile::Afterwards)));
+        let lookup = self.lookup(&mut fields, site(PartOfFile::Lookup));
+        let per_execution = fields
+            .take("per-execution")
+            .and_then(|node| self.count(node, "per-execution"));
+        fields.finish();
+        Some(Operation {
+            name: entry.key.clone(),
+            request: request?,
+            key: key.or_else(|| inherited.key.clone()),
+            contract,
+            success: success
+                .or_else(|| inherited.success.clone())
+                .unwrap_or_else(Match::success),
+            volatile: volatile.unwrap_or_else(|| inherited.volatile.clone()),
+            other,
+            other_method,
+            variants,
+            identity: identity.unwrap_or_default(),
+            result,
+            effects,
+            read,
+            cleanup,
+            lookup,
+            per_execution: per_execution.unwrap_or(1),
+            given: given_name,
+        })
+    }
+
+    /// The name of an operation that the file has.
+    pub(super) fn operation_name(&self, node: &Node) -> Option<String> {
+        let name = self.text(node, "an operation's name")?;
+        let known = self.names("operations");
+        if !known.contains(&name.as_str()) {
+            self.unknown(&node.span, "operation", &name, &known);
+            return None;
+        }
+        Some(name)
+    }
+
+    fn lookup(&self, fields: &mut Fields<'_, '_>, site: Site) -> Lookup {
+        let Some(node) = fields.take("lookup") else {
+            return Lookup::default();
+        };
+        let mut fields = self.fields(node, "lookup");
+        let mut way = |name| {
+            let node: Option<&Node> = fields.take(name);
+            node.and_then(|node| self.request(node, site))
+        };
+        let lookup = Lookup {
+            by_key: way("by-key"),
+            by_reference: way("by-reference"),
+            by_identity: way("by-identity"),
+        };
+        fields.finish();
+        lookup
+    }
+
+    fn result(&self, node: &Node, site: Site) -> Option<AsyncResult> {
+        let mut fields = self.fields(node, "result");
+        let request = fields.take("request");
+        let until = fields.take("until");
+        let success = fields.take("success");
+        let identity = fields.take("identity");
+        let every = fields.take("every");
+        let timeout = fields.take("timeout");
+        fields.finish();
+        let (Some(request), Some(until)) = (request, until) else {
+            self.error(&node.span, "`result` needs `request` and `until`");
+            return None;
+        };
+        Some(AsyncResult {
+            request: self.request(request, site)?,
+            until: self.matcher(until, "until")?,
+            success: success.and_then(|node| self.matcher(node, "success")),
+            identity: identity.map(|node| self.selectors(node)).unwrap_or_default(),
+            every: every
+                .and_then(|node| self.duration(node, "every"))
+                .unwrap_or(EVERY),
+            timeout: timeout
+                .and_then(|node| self.duration(node, "a timeout"))
+                .unwrap_or(TIMEOUT),
+        })
+    }
+}

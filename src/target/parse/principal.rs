@@ -1,0 +1,131 @@
+//! Principals: roles and their credentials.
+
+use std::collections::BTreeMap;
+
+use crate::yaml::Diagnostic;
+use crate::yaml::Entry;
+use crate::yaml::Node;
+
+use super::context::PartOfFile;
+use super::reader::Reader;
+use crate::target::placeholder::Placeholder;
+use crate::target::placeholder::Template;
+use crate::target::principal::Principal;
+use crate::target::principal::Role;
+use crate::target::tree::Tree;
+
+impl Reader<'_> {
+    /// All principals; the owner is anonymous where the file says nothing.
+    pub(super) fn principals(&self, node: Option<&Node>) -> BTreeMap<Role, Principal> {
+        let mut principals = BTreeMap::from([(Role::Owner, Principal::default())]);
+        let entries = node.map(|node| self.entries(node, "principals"));
+        for entry in entries.unwrap_or_default() {
+            let Some(role) = Role::from_name(&entry.key) else {
+                let known = Role::ALL.map(Role::name).join(", ");
+                self.error(
+                    &entry.key_span,
+                    format!(
+                        "unknown role `{}`: roles are {known}: scenarios ask for a role, not a name",
+                        entry.key
+                    ),
+                );
+                continue;
+            };
+            let principal = self.principal(entry);
+            let authorized = principal.bearer.is_some() || principal.basic.is_some();
+            if role == Role::Anonymous && authorized {
+                self.error(&entry.key_span, "`anonymous` is a caller without credentials");
+            }
+            principals.insert(role, principal);
+        }
+        principals
+    }
+
+    fn principal(&self, entry: &Entry) -> Principal {
+        let what = format!("the principal `{}`", entry.key);
+        let mut fields = self.fields(&entry.value, &what);
+        for feature in ["oauth2", "token", "sign", "tls"] {
+            fields.unsupported(feature);
+        }
+        let bearer = fields.take("bearer");
+        let basic = fields.take("basic");
+        let headers = fields.take("headers");
+        let query = fields.take("query");
+        let vars = fields.take("vars").map(|node| self.vars(node)).unwrap_or_default();
+        fields.finish();
+        let mut principal = Principal {
+            bearer: bearer.and_then(|node| self.template(node, PartOfFile::Credential.site())),
+            basic: basic.and_then(|node| self.template(node, PartOfFile::Credential.site())),
+            vars,
+            ..Principal::default()
+        };
+        for (node, template) in [(bearer, &principal.bearer), (basic, &principal.basic)] {
+            if let (Some(node), Some(template)) = (node, template) {
+                self.warn_without_secret(node, template);
+            }
+        }
+        if let (Some(bearer), Some(basic)) = (bearer, basic) {
+            self.report(
+                Diagnostic::error("one Authorization: bearer or basic")
+                    .at(basic.span.clone())
+                    .related(bearer.span.clone(), "the other one"),
+            );
+        }
+        for (node, what, pairs) in [
+            (headers, "headers", &mut principal.headers),
+            (query, "query", &mut principal.query),
+        ] {
+            for entry in node.map(|node| self.entries(node, what)).unwrap_or_default() {
+                let part = match is_credential(&entry.key) {
+                    true => PartOfFile::Credential,
+                    false => PartOfFile::Principal,
+                };
+                let single = Node {
+                    span: entry.value.span.clone(),
+                    value: crate::yaml::Value::Map(vec![entry.clone()]),
+                };
+                let found = self.pairs(&single, what, part.site());
+                let template = found.first().and_then(|pair| pair.value.as_ref());
+                if let (PartOfFile::Credential, Some(template)) = (part, template) {
+                    self.warn_without_secret(&entry.value, template);
+                }
+                pairs.extend(found.into_iter().filter(|pair| pair.value.is_some()));
+            }
+        }
+        principal
+    }
+
+    fn warn_without_secret(&self, node: &Node, template: &Template) {
+        let may_hold = template.holds_secret()
+            || template
+                .placeholders()
+                .any(|placeholder| matches!(placeholder, Placeholder::Var(_)));
+        if !may_hold {
+            self.report(
+                Diagnostic::warning("this credential holds no ${secret…}: \"without credentials\" cannot be derived")
+                    .at(node.span.clone())
+                    .help("write the value as ${secret.NAME} and set NAME in the environment"),
+            );
+        }
+    }
+
+    /// `vars` of the target or of a principal.
+    pub(super) fn vars(&self, node: &Node) -> BTreeMap<String, Tree> {
+        self.entries(node, "vars")
+            .iter()
+            .map(|entry| {
+                let value = self.tree(&entry.value, PartOfFile::Vars.site());
+                (entry.key.clone(), value)
+            })
+            .collect()
+    }
+}
+
+/// Whether a header or query entry is a credential by its name.
+fn is_credential(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["authorization", "cookie"].contains(&name.as_str())
+        || ["api-key", "apikey", "api_key", "token", "secret", "password"]
+            .iter()
+            .any(|sign| name.contains(sign))
+}

@@ -1,0 +1,359 @@
+//! Requests, patches, commands and actions.
+
+use std::collections::BTreeSet;
+
+use crate::yaml::Diagnostic;
+use crate::yaml::Entry;
+use crate::yaml::Node;
+use crate::yaml::Span;
+use crate::yaml::Value;
+
+use super::context::PartOfFile;
+use super::context::Site;
+use super::reader::Fields;
+use super::reader::Reader;
+use crate::target::action::Action;
+use crate::target::action::Command;
+use crate::target::action::Deed;
+use crate::target::placeholder::BUILT_IN;
+use crate::target::placeholder::Part;
+use crate::target::placeholder::Placeholder;
+use crate::target::placeholder::Template;
+use crate::target::principal::Role;
+use crate::target::request::Body;
+use crate::target::request::Pair;
+use crate::target::request::Patch;
+use crate::target::request::Request;
+use crate::target::tree::Tree;
+
+impl Reader<'_> {
+    /// A request: `METHOD path` or a map.
+    pub(super) fn request(&self, node: &Node, site: Site) -> Option<Request> {
+        if let Value::Text(text) = &node.value {
+            let Some((method, path)) = text.split_once(' ').filter(|(method, _)| is_method(method))
+            else {
+                self.error(
+                    &node.span,
+                    "a request is `METHOD /path`, or a map with method and path",
+                );
+                return None;
+            };
+            let (path, query) = self.path(path.trim(), &node.span, site)?;
+            return Some(Request {
+                method: method.to_string(),
+                path,
+                query,
+                headers: Vec::new(),
+                body: None,
+                sender: None,
+            });
+        }
+        let mut fields = self.fields(node, "a request");
+        let method = fields.take("method");
+        let path = fields.take("path");
+        let query = fields.take("query");
+        let headers = fields.take("headers");
+        let body = self.body(&mut fields, site);
+        let sender = fields.take("as").and_then(|role| self.role(role));
+        fields.finish();
+        let (Some(method), Some(path)) = (method, path) else {
+            self.error(&node.span, "a request needs `method` and `path`");
+            return None;
+        };
+        let method = self.text(method, "a method").filter(|text| {
+            let good = is_method(text);
+            if !good {
+                self.error(&method.span, "a method is a word in capitals, such as POST");
+            }
+            good
+        });
+        let path_text = self.scalar_text(path, "a path")?;
+        let (path, mut all) = self.path(&path_text, &path.span, site)?;
+        all.extend(query.map(|query| self.pairs(query, "query", site.in_intent())).unwrap_or_default());
+        all.retain(|pair| pair.value.is_some());
+        let headers = headers.map(|headers| self.pairs(headers, "headers", site));
+        let mut headers = headers.unwrap_or_default();
+        headers.retain(|pair| pair.value.is_some());
+        Some(Request {
+            method: method?,
+            path,
+            query: all,
+            headers,
+            body,
+            sender,
+        })
+    }
+
+    /// A path template, and the query that stood in it.
+    fn path(&self, text: &str, span: &Span, site: Site) -> Option<(Template, Vec<Pair>)> {
+        let template = self.template_of(text, span, site.in_intent());
+        let good = match template.parts.first() {
+            Some(Part::Text(text)) => {
+                text.starts_with('/') || text.starts_with("http://") || text.starts_with("https://")
+            }
+            Some(Part::Placeholder(_)) => true,
+            None => false,
+        };
+        if !good {
+            self.error(span, "a path begins with / (or is a whole URL)");
+            return None;
+        }
+        let (path, query) = match template.split_once('?') {
+            Some((path, query)) => (path, query_pairs(query)),
+            None => (template, Vec::new()),
+        };
+        Some((path, query))
+    }
+
+    /// Names and scalars, in order; null is kept for patches.
+    pub(super) fn pairs(&self, node: &Node, what: &str, site: Site) -> Vec<Pair> {
+        self.entries(node, what)
+            .iter()
+            .filter_map(|entry| {
+                let value = match &entry.value.value {
+                    Value::Null => None,
+                    _ => Some(self.template(&entry.value, site)?),
+                };
+                if what == "headers" {
+                    self.check_header(entry, value.as_ref());
+                }
+                Some(Pair {
+                    name: entry.key.clone(),
+                    value,
+                    encoded: false,
+                })
+            })
+            .collect()
+    }
+
+    fn check_header(&self, entry: &Entry, value: Option<&Template>) {
+        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        if entry.key.is_empty() || !entry.key.chars().all(token) {
+            self.error(&entry.key_span, format!("`{}` is no header name", entry.key));
+        }
+        let breaks = value.is_some_and(|value| {
+            value
+                .parts
+                .iter()
+                .any(|part| matches!(part, Part::Text(text) if text.contains(['\r', '\n'])))
+        });
+        if breaks {
+            self.error(&entry.value.span, "a header value is one line");
+        }
+    }
+
+    fn body(&self, fields: &mut Fields<'_, '_>, site: Site) -> Option<Body> {
+        fields.unsupported("graphql");
+        fields.unsupported("multipart");
+        let site = site.in_intent();
+        let mut found: Vec<(&Entry, Body)> = Vec::new();
+        if let Some(entry) = fields.take_entry("json") {
+            found.push((entry, Body::Json(self.tree(&entry.value, site))));
+        }
+        if let Some(entry) = fields.take_entry("form") {
+            self.entries(&entry.value, "form");
+            found.push((entry, Body::Form(self.tree(&entry.value, site))));
+        }
+        if let Some(entry) = fields.take_entry("text")
+            && let Some(template) = self.template(&entry.value, site)
+        {
+            found.push((entry, Body::Text(template)));
+        }
+        if let [(first, _), (second, _), ..] = found.as_slice() {
+            let place = |entry: &Entry| {
+                let (line, column) = entry.key_span.line_column();
+                format!("{} at {line}:{column}", entry.key)
+            };
+            self.report(
+                Diagnostic::error(format!("one body: {}, {}", place(first), place(second)))
+                    .at(second.key_span.clone())
+                    .related(first.key_span.clone(), "the other body"),
+            );
+        }
+        found.into_iter().next().map(|(_, body)| body)
+    }
+
+    /// A patch over `base`.
+    pub(super) fn patch(&self, fields: &mut Fields<'_, '_>, base: Option<&Request>, site: Site) -> Patch {
+        let mut patch = Patch::default();
+        if let Some(node) = fields.take("path")
+            && let Some(text) = self.scalar_text(node, "a path")
+            && let Some((path, query)) = self.path(&text, &node.span, site)
+        {
+            patch.path = Some(path);
+            patch.query = query;
+        }
+        if let Some(node) = fields.take("query") {
+            patch.query.extend(self.pairs(node, "query", site.in_intent()));
+        }
+        if let Some(node) = fields.take("headers") {
+            patch.headers = self.pairs(node, "headers", site);
+        }
+        fields.unsupported("vars");
+        let places = ["json", "form", "text"].map(|kind| fields.take_entry(kind));
+        patch.body = self.body(fields, site);
+        let place = places.into_iter().flatten().next();
+        if let (Some(base), Some(body), Some(entry)) = (
+            base.and_then(|base| base.body.as_ref()),
+            &patch.body,
+            place,
+        ) {
+            if base.kind() != body.kind() {
+                let message = format!("the request's body is {}", base.kind());
+                self.error(&entry.key_span, message);
+            } else if let Body::Json(base) | Body::Form(base) = base {
+                self.warn_of_shorter_lists(&entry.value, base);
+            }
+        }
+        patch
+    }
+
+    fn warn_of_shorter_lists(&self, patch: &Node, base: &Tree) {
+        match (&patch.value, base) {
+            (Value::List(new), Tree::List(old)) if new.len() < old.len() && !new.is_empty() => {
+                let (old, new) = (old.len(), new.len());
+                self.warning(
+                    &patch.span,
+                    format!("replaces {old} entries by {new}: lists are not merged"),
+                );
+            }
+            (Value::Map(entries), base) => {
+                for entry in entries {
+                    if let Some(below) = base.get(&entry.key) {
+                        self.warn_of_shorter_lists(&entry.value, below);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A role that the target has.
+    pub(super) fn role(&self, node: &Node) -> Option<Role> {
+        let name = self.text(node, "a role")?;
+        let known: Vec<&str> = Role::ALL.iter().map(|role| role.name()).collect();
+        let Some(role) = Role::from_name(&name) else {
+            self.unknown(&node.span, "role", &name, &known);
+            return None;
+        };
+        if role != Role::Owner && !self.names("principals").contains(&role.name()) {
+            self.error(&node.span, format!("there is no principal `{role}`"));
+            return None;
+        }
+        Some(role)
+    }
+
+    /// A command string, a request string, or a map of either.
+    pub(super) fn action(&self, node: &Node, site: Site) -> Option<Action> {
+        let plain = |what| Action {
+            what,
+            timeout: None,
+        };
+        if let Value::Text(text) = &node.value {
+            let is_request = text.split_once(' ').is_some_and(|(method, path)| {
+                is_method(method) && (path.starts_with(['/', '$']) || path.starts_with("http"))
+            });
+            return match is_request {
+                true => self.request(node, site).map(Deed::Request).map(plain),
+                false => self.command(node, site).map(Deed::Command).map(plain),
+            };
+        }
+        if node.get("method").is_some() {
+            return self.request(node, site).map(Deed::Request).map(plain);
+        }
+        let mut fields = self.fields(node, "an action");
+        let command = fields.take("command");
+        let request = fields.take("request");
+        let timeout = fields.take("timeout");
+        fields.finish();
+        let what = match (command, request) {
+            (Some(command), None) => self.command(command, site).map(Deed::Command),
+            (None, Some(request)) => self.request(request, site).map(Deed::Request),
+            _ => {
+                self.error(&node.span, "an action is one of `command` and `request`");
+                None
+            }
+        };
+        Some(Action {
+            what: what?,
+            timeout: timeout.and_then(|timeout| self.duration(timeout, "a timeout")),
+        })
+    }
+
+    /// A shell command. Our placeholders never become part of it.
+    pub(super) fn command(&self, node: &Node, site: Site) -> Option<Command> {
+        let script = self.scalar_text(node, "a command")?;
+        let mut mentions = BTreeSet::new();
+        let ours = |name: &str| {
+            BUILT_IN.contains(&name)
+                || self.names("vars").contains(&name)
+                || self.names("fixtures").contains(&name)
+        };
+        for (at, _) in script.match_indices('$') {
+            let rest = script[at + 1..].trim_start_matches('{');
+            let name: String = rest
+                .chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+                .collect();
+            let braced = script[at + 1..].starts_with('{');
+            let after = &rest[name.len()..];
+            if braced && (name == "env" || name == "secret") && after.starts_with('.') {
+                let variable = after[1..].split(['}', ':']).next().unwrap_or_default();
+                self.error(
+                    &node.span,
+                    format!("commands are run by the shell with your environment: write ${variable}"),
+                );
+            } else if braced && (name == "request" || name == "response") && after.starts_with(":$") {
+                self.error(
+                    &node.span,
+                    format!("${{{name}:…}} has no value in a command: use $marker, $unique or $key"),
+                );
+            } else if name == "identity" && site.part == PartOfFile::Effects {
+                let refusal = site.refusal(&Placeholder::Identity, self);
+                self.error(&node.span, refusal.unwrap_or_default());
+            } else if ours(&name) {
+                mentions.insert(name);
+            }
+        }
+        Some(Command { script, mentions })
+    }
+}
+
+/// Whether a word is a method: capitals only.
+fn is_method(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_uppercase())
+}
+
+/// The entries of a query that stood in a path; its text is encoded already.
+fn query_pairs(query: Template) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    let mut rest = Some(query);
+    while let Some(query) = rest {
+        let (entry, tail) = match query.split_once('&') {
+            Some((entry, tail)) => (entry, Some(tail)),
+            None => (query, None),
+        };
+        rest = tail;
+        let (name, value) = match entry.split_once('=') {
+            Some((name, value)) => (name, value),
+            None => (entry, Template::default()),
+        };
+        // A placeholder in a query's name would be no name that a patch could mean.
+        let name: String = name
+            .parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => text.clone(),
+                Part::Placeholder(placeholder) => format!("${{{placeholder}}}"),
+            })
+            .collect();
+        if !name.is_empty() {
+            pairs.push(Pair {
+                name,
+                value: Some(value),
+                encoded: true,
+            });
+        }
+    }
+    pairs
+}
