@@ -1,0 +1,241 @@
+//! From a response on the wire to what is written down of it.
+
+use super::mask::Masker;
+use crate::target::operation::Operation;
+use crate::target::selector::{Answer, Selector};
+use crate::transcript::{Response, Token};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+
+/// How many characters of a body reports show.
+const SHOWN: usize = 4096;
+
+/// What is written down of a response.
+pub(super) fn record(
+    status: u16,
+    headers: &[(String, Vec<u8>)],
+    body: &[u8],
+    operation: &Operation,
+    mask: &[Selector],
+    masker: &Masker,
+) -> Response {
+    let answer = Answer { status, headers, body };
+    let json: Option<Value> = serde_json::from_slice(body).ok();
+    let identity = operation
+        .identity
+        .iter()
+        .find_map(|selector| selector.select(&answer).into_iter().find_map(|value| plain(&value)));
+    let mut stable_json = json.clone();
+    if let Some(json) = &mut stable_json {
+        for selector in &operation.volatile {
+            if let Selector::Json(path) = selector {
+                let places: Vec<String> =
+                    path.query_located(json).locations().map(serde_json_path::NormalizedPath::to_json_pointer).collect();
+                for place in places {
+                    remove(json, &place);
+                }
+            }
+        }
+    }
+    let mut volatile_headers: BTreeSet<String> = headers
+        .iter()
+        .map(|(name, _)| name.to_ascii_lowercase())
+        .filter(|name| is_volatile(name))
+        .collect();
+    volatile_headers.extend(operation.volatile.iter().filter_map(|selector| match selector {
+        Selector::Header(name) => Some(name.to_ascii_lowercase()),
+        _ => None,
+    }));
+    let secrets: Vec<String> =
+        mask.iter().flat_map(|selector| selector.select(&answer)).filter_map(|value| plain(&value)).collect();
+    let hide = |text: &str| {
+        let mut text = masker.mask(text);
+        for secret in &secrets {
+            text = text.replace(secret.as_str(), &masker.pseudonym(secret));
+        }
+        text
+    };
+    let text = String::from_utf8_lossy(body);
+    let mut shown: String = hide(&text).chars().take(SHOWN).collect();
+    if shown.len() < text.len() && text.chars().count() > SHOWN {
+        shown.push('…');
+    }
+    Response {
+        status,
+        headers: headers
+            .iter()
+            .map(|(name, value)| {
+                let value = String::from_utf8_lossy(value);
+                (name.clone(), hide(&masker.mask_header(name, &value)))
+            })
+            .collect(),
+        body: shown,
+        body_length: body.len(),
+        body_digest: digest(body),
+        tokens: tokens(&answer, json.as_ref(), identity.as_deref(), masker, &hide),
+        json,
+        stable_json,
+        volatile_headers,
+        success: operation.success.holds(&answer),
+        identity,
+    }
+}
+
+/// A digest of bytes, short enough to read.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A value that can be an identity: text or a number.
+pub(super) fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Removes the value at a JSON Pointer (RFC 6901).
+fn remove(json: &mut Value, pointer: &str) {
+    let Some((parent, last)) = pointer.rsplit_once('/') else { return };
+    let last = last.replace("~1", "/").replace("~0", "~");
+    match json.pointer_mut(parent) {
+        Some(Value::Object(map)) => {
+            map.shift_remove(&last);
+        }
+        Some(Value::Array(list)) => {
+            // Keeps the places of the others: several may have to go.
+            if let Some(entry) = last.parse::<usize>().ok().and_then(|index| list.get_mut(index)) {
+                *entry = Value::Null;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Headers that change with every response, whatever the target says.
+fn is_volatile(name: &str) -> bool {
+    matches!(
+        name,
+        "date" | "age" | "server-timing" | "set-cookie" | "traceparent" | "connection" | "keep-alive" | "transfer-encoding"
+    ) || name.ends_with("request-id")
+        || name.contains("ratelimit")
+        || name.starts_with("cf-")
+        || name.starts_with("x-amzn-")
+}
+
+/// The strings of a response that could give its owner away.
+fn tokens(
+    answer: &Answer<'_>,
+    json: Option<&Value>,
+    identity: Option<&str>,
+    masker: &Masker,
+    hide: &dyn Fn(&str) -> String,
+) -> Vec<Token> {
+    let mut found: Vec<Token> = Vec::new();
+    let mut add = |text: &str, place: &str, secret: bool, identity: bool| {
+        let digest = masker.digest(text);
+        match found.iter_mut().find(|token| token.digest == digest) {
+            Some(token) => {
+                token.secret |= secret;
+                token.identity |= identity;
+            }
+            None => found.push(Token {
+                digest,
+                place: place.to_owned(),
+                shown: if secret { masker.pseudonym(text) } else { hide(text) },
+                secret,
+                identity,
+            }),
+        }
+    };
+    if let Some(identity) = identity {
+        add(identity, "body", false, true);
+    }
+    for (name, value) in answer.headers {
+        let value = String::from_utf8_lossy(value);
+        let name = name.to_ascii_lowercase();
+        if name == "set-cookie" {
+            let cookie = value.split(';').next().unwrap_or_default();
+            if let Some((_, value)) = cookie.split_once('=').filter(|(_, value)| value.len() >= 4) {
+                add(value, "header set-cookie", true, false);
+            }
+            continue;
+        }
+        if name == "www-authenticate" {
+            add(&value, "header www-authenticate", true, false);
+        }
+        if is_volatile(&name) {
+            continue;
+        }
+        for word in telling_words(&value) {
+            add(word, &format!("header {name}"), false, false);
+        }
+    }
+    match json {
+        Some(json) => each_leaf(json, &mut |leaf| {
+            for word in telling_words(leaf) {
+                add(word, "body", false, false);
+            }
+            // An identity may be short: every leaf that could be one is kept whole.
+            if leaf.len() <= 64 && leaf.chars().any(|c| c.is_ascii_digit()) && leaf.chars().any(char::is_alphabetic) {
+                add(leaf, "body", false, false);
+            }
+        }),
+        None => {
+            for word in telling_words(&String::from_utf8_lossy(answer.body)) {
+                add(word, "body", false, false);
+            }
+        }
+    }
+    found
+}
+
+fn each_leaf(json: &Value, visit: &mut dyn FnMut(&str)) {
+    match json {
+        Value::String(text) => visit(text),
+        Value::Array(list) => list.iter().for_each(|leaf| each_leaf(leaf, visit)),
+        Value::Object(map) => map.values().for_each(|leaf| each_leaf(leaf, visit)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Words that can hardly occur by chance: long, with letters and digits, and no date.
+fn telling_words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).filter(|word| {
+        word.len() >= 12
+            && word.chars().any(|c| c.is_ascii_digit())
+            && word.chars().filter(|c| c.is_ascii_alphabetic()).count() >= 2
+            && !looks_like_a_date(word)
+    })
+}
+
+fn looks_like_a_date(word: &str) -> bool {
+    let digits = |range: &str| range.chars().all(|c| c.is_ascii_digit());
+    word.len() >= 10
+        && word.is_char_boundary(10)
+        && digits(&word[..4])
+        && &word[4..5] == "-"
+        && digits(&word[5..7])
+        && &word[7..8] == "-"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn telling_words_are_ids_and_no_dates() {
+        let text = "see /payments/pay_0123456789ab, made 2026-11-30T10:00:00Z as application/json";
+        assert_eq!(telling_words(text).collect::<Vec<_>>(), ["pay_0123456789ab"]);
+    }
+
+    #[test]
+    fn a_pointer_removes_what_it_points_at() {
+        let mut json = serde_json::json!({ "a": { "b/c": 1, "d": 2 }, "list": [1, 2] });
+        remove(&mut json, "/a/b~1c");
+        remove(&mut json, "/list/0");
+        assert_eq!(json, serde_json::json!({ "a": { "d": 2 }, "list": [null, 2] }));
+    }
+}

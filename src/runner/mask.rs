@@ -1,0 +1,109 @@
+//! Secrets never leave the runner: they are replaced by pseudonyms that keep what is equal equal.
+
+use crate::target::secret::SecretValue;
+use sha2::{Digest, Sha256};
+
+/// Replaces secrets in whatever is written down.
+#[derive(Debug)]
+pub(super) struct Masker {
+    /// What to look for, longest first, and what to write instead.
+    replacements: Vec<(String, String)>,
+    salt: [u8; 16],
+}
+
+impl Masker {
+    pub(super) fn new(secrets: &[SecretValue]) -> Masker {
+        let salt = *uuid::Uuid::new_v4().as_bytes();
+        let mut masker = Masker { replacements: Vec::new(), salt };
+        for secret in secrets {
+            let value = secret.reveal();
+            // A secret of three letters would mask half of every report.
+            if value.len() < 4 {
+                continue;
+            }
+            let pseudonym = masker.pseudonym(value);
+            let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
+            for form in [value.to_owned(), encoded] {
+                if !masker.replacements.iter().any(|(known, _)| *known == form) {
+                    masker.replacements.push((form, pseudonym.clone()));
+                }
+            }
+        }
+        masker.replacements.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
+        masker
+    }
+
+    /// A name for a secret that is the same whenever the secret is, in this run only.
+    pub(super) fn pseudonym(&self, secret: &str) -> String {
+        format!("‹secret {}›", &self.digest(secret)[..4])
+    }
+
+    /// A digest that is the same whenever the text is, in this run only.
+    pub(super) fn digest(&self, text: &str) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.salt);
+        hash.update(text.as_bytes());
+        hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The text without secrets.
+    pub(super) fn mask(&self, text: &str) -> String {
+        let mut masked = text.to_owned();
+        for (secret, pseudonym) in &self.replacements {
+            if masked.contains(secret.as_str()) {
+                masked = masked.replace(secret.as_str(), pseudonym);
+            }
+        }
+        masked
+    }
+
+    /// A header's value without secrets: credentials and cookies are secrets, whatever they hold.
+    pub(super) fn mask_header(&self, name: &str, value: &str) -> String {
+        match name.to_ascii_lowercase().as_str() {
+            "authorization" | "proxy-authorization" => match value.split_once(' ') {
+                Some((scheme, credentials)) => format!("{scheme} {}", self.pseudonym(credentials)),
+                None => self.pseudonym(value),
+            },
+            "cookie" => self.mask_cookies(value),
+            "set-cookie" => {
+                let (cookie, attributes) = value.split_once(';').unwrap_or((value, ""));
+                let masked = self.mask_cookies(cookie);
+                if attributes.is_empty() { masked } else { format!("{masked};{attributes}") }
+            }
+            _ => self.mask(value),
+        }
+    }
+
+    fn mask_cookies(&self, value: &str) -> String {
+        value
+            .split(';')
+            .map(|cookie| match cookie.split_once('=') {
+                Some((name, value)) => format!("{name}={}", self.pseudonym(value.trim())),
+                None => self.mask(cookie),
+            })
+            .collect::<Vec<_>>()
+            .join(";")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_secrets_have_equal_names_and_never_show() {
+        let secrets = [SecretValue::new("A", "tenant-a-token"), SecretValue::new("B", "tenant-b-token")];
+        let masker = Masker::new(&secrets);
+        let masked = masker.mask("Bearer tenant-a-token, tenant-b-token and tenant-a-token again");
+        assert!(!masked.contains("tenant-a-token") && !masked.contains("tenant-b-token"));
+        assert_eq!(masked.matches(&masker.pseudonym("tenant-a-token")).count(), 2);
+    }
+
+    #[test]
+    fn credentials_and_cookies_are_secrets_even_if_nobody_said_so() {
+        let masker = Masker::new(&[]);
+        assert!(!masker.mask_header("Authorization", "Basic dXNlcjpwYXNz").contains("dXNlcjpwYXNz"));
+        let cookie = masker.mask_header("Set-Cookie", "sid=abcdef; HttpOnly");
+        assert!(cookie.starts_with("sid=‹secret") && cookie.ends_with("; HttpOnly"), "{cookie}");
+    }
+}

@@ -1,0 +1,240 @@
+//! From a step's request, with all that it inherits, to one concrete request to make.
+
+use super::keys::{KeyWriter, twisted};
+use crate::scenario::{Key, KeyTwist, Marker, OperationRole, PrincipalRole, Request, StepName};
+use crate::target::key::KeyUse;
+use std::collections::HashMap;
+use std::time::SystemTime;
+
+/// One concrete request: everything that its bytes depend on.
+#[derive(Clone, Debug)]
+pub(super) struct Spec {
+    pub(super) operation: OperationRole,
+    pub(super) variants: Vec<String>,
+    pub(super) forms: Vec<String>,
+    pub(super) key: SpecKey,
+    pub(super) principal: PrincipalRole,
+    pub(super) marker_name: String,
+    pub(super) marker: String,
+    pub(super) unique: String,
+    pub(super) now: SystemTime,
+    pub(super) given_other: bool,
+}
+
+/// The key of a request, as it goes out and as it is known by.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SpecKey {
+    /// What ties requests together; `None` where no key is sent.
+    pub(super) value: Option<String>,
+    /// What is put on the wire.
+    pub(super) sent: KeyUse,
+    /// The contract calls it malformed.
+    pub(super) malformed: bool,
+    /// It is as a client would make it: worth sending again at the end of the run.
+    pub(super) ordinary: bool,
+}
+
+/// What the steps of one round have in common.
+#[derive(Debug)]
+pub(super) struct RoundNames {
+    markers: HashMap<String, String>,
+    /// `${token}` of keys that are given literally.
+    token: String,
+    /// The requests of the steps so far, by copy.
+    specs: HashMap<StepName, Vec<Spec>>,
+}
+
+impl RoundNames {
+    pub(super) fn new() -> RoundNames {
+        RoundNames { markers: HashMap::new(), token: fresh_word(), specs: HashMap::new() }
+    }
+
+    /// The concrete requests of a step, one for each copy. `which` picks the copy of a burst that
+    /// the step repeats.
+    pub(super) fn resolve(
+        &mut self,
+        request: &Request,
+        copies: u32,
+        keys: &KeyWriter<'_>,
+        which: usize,
+    ) -> Result<Vec<Spec>, String> {
+        let base = match &request.like {
+            Some(like) => Some(self.spec(&like.of, which)?.clone()),
+            None => None,
+        };
+        let mut specs = Vec::new();
+        for copy in 0..copies {
+            let each = request.key == Some(Key::FreshEach) || request.marker == Some(Marker::FreshEach);
+            match specs.first() {
+                Some(first) if !each => specs.push(Spec::clone(first)),
+                _ => specs.push(self.one(request, base.as_ref(), copy, keys)?),
+            }
+        }
+        self.specs.insert(request.name.clone(), specs.clone());
+        Ok(specs)
+    }
+
+    fn one(&mut self, request: &Request, base: Option<&Spec>, copy: u32, keys: &KeyWriter<'_>) -> Result<Spec, String> {
+        let (marker_name, marker) = match (&request.marker, base) {
+            (Some(Marker::Named(name)), _) => (name.clone(), self.marker(name)),
+            (Some(Marker::FreshEach), _) => {
+                let name = format!("{}-{copy}", request.name);
+                let marker = self.marker(&name);
+                (name, marker)
+            }
+            (Some(Marker::Of(step)), _) => {
+                let of = self.spec(step, 0)?;
+                (of.marker_name.clone(), of.marker.clone())
+            }
+            (None, Some(base)) => (base.marker_name.clone(), base.marker.clone()),
+            (None, None) => ("main".to_owned(), self.marker("main")),
+        };
+        let key = match &request.key {
+            None => base.map(|base| base.key.clone()).ok_or("the step has no key")?,
+            Some(key) => self.key(key, keys)?,
+        };
+        let mut variants = base.map(|base| base.variants.clone()).unwrap_or_default();
+        for variant in &request.variants {
+            if !variants.contains(variant) {
+                variants.push(variant.clone());
+            }
+        }
+        let fresh_values = base.is_none();
+        Ok(Spec {
+            operation: request.operation.or(base.map(|base| base.operation)).unwrap_or_default(),
+            variants,
+            forms: request.forms.clone().or(base.map(|base| base.forms.clone())).unwrap_or_default(),
+            key,
+            principal: request.principal.or(base.map(|base| base.principal)).unwrap_or_default(),
+            marker_name,
+            marker,
+            unique: match base {
+                Some(base) if !fresh_values => base.unique.clone(),
+                _ => fresh_word(),
+            },
+            now: base.map_or_else(SystemTime::now, |base| base.now),
+            given_other: request.given_other.or(base.map(|base| base.given_other)).unwrap_or(false),
+        })
+    }
+
+    fn spec(&self, step: &str, copy: usize) -> Result<&Spec, String> {
+        let specs = self.specs.get(step).ok_or_else(|| format!("the step `{step}` sent nothing"))?;
+        specs.get(copy).or(specs.first()).ok_or_else(|| format!("the step `{step}` sent nothing"))
+    }
+
+    /// The marker's value in this round.
+    pub(super) fn marker(&mut self, name: &str) -> String {
+        self.markers.entry(name.to_owned()).or_insert_with(fresh_word).clone()
+    }
+
+    fn key(&self, key: &Key, keys: &KeyWriter<'_>) -> Result<SpecKey, String> {
+        let twist_of = |base: &str, twist: &Option<KeyTwist>| twisted(base, *twist, keys);
+        Ok(match key {
+            Key::Fresh | Key::FreshEach => keys.ordinary(keys.fresh()),
+            Key::Of { step, twist } => {
+                let of = &self.spec(step, 0)?.key;
+                match (&of.value, twist) {
+                    (Some(value), Some(_)) => twist_of(value, twist)?,
+                    (Some(value), None) if of.ordinary => keys.ordinary(value.clone()),
+                    (Some(value), None) => keys.odd(value.clone()),
+                    (None, _) => return Err(format!("the step `{step}` has no key")),
+                }
+            }
+            Key::Shaped { length, shape, twist } => {
+                let value = keys.shaped(*length, *shape)?;
+                match twist {
+                    Some(_) => twist_of(&value, twist)?,
+                    None => keys.odd(value),
+                }
+            }
+            Key::None => {
+                SpecKey { value: None, sent: KeyUse::None, malformed: false, ordinary: false }
+            }
+            Key::Empty => SpecKey {
+                value: Some(String::new()),
+                sent: KeyUse::Raw(Vec::new()),
+                malformed: true,
+                ordinary: false,
+            },
+            Key::Blank => SpecKey {
+                value: Some(" ".to_owned()),
+                sent: KeyUse::Raw(b" ".to_vec()),
+                malformed: true,
+                ordinary: false,
+            },
+            Key::Text(text) => keys.odd(text.replace("${token}", &self.token)),
+        })
+    }
+}
+
+/// 16 characters, a letter first: short enough for any field, and unlike any other.
+pub(super) fn fresh_word() -> String {
+    const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    let mut word = String::with_capacity(16);
+    let mut random = uuid::Uuid::new_v4().as_u128();
+    for place in 0..16 {
+        let alphabet = if place == 0 { 26 } else { 36 };
+        word.push(char::from(LETTERS[(random % alphabet) as usize]));
+        random /= alphabet;
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract;
+
+    fn request(name: &str, like: Option<&str>, key: Option<Key>) -> Request {
+        Request {
+            name: name.to_owned(),
+            like: like.map(|of| crate::scenario::Like { of: of.to_owned(), which: None }),
+            operation: None,
+            variants: Vec::new(),
+            forms: None,
+            key,
+            principal: None,
+            marker: None,
+            given_other: None,
+            new_connection: false,
+            to_each: false,
+            at: None,
+            fault: None,
+        }
+    }
+
+    #[test]
+    fn like_keeps_key_marker_and_unique_values() {
+        let contract = contract::resolve(None).expect("generic");
+        let keys = KeyWriter::new(&contract, None);
+        let mut names = RoundNames::new();
+        let first = names.resolve(&request("first", None, Some(Key::Fresh)), 1, &keys, 0).expect("resolves");
+        let again = names.resolve(&request("again", Some("first"), None), 1, &keys, 0).expect("resolves");
+        assert_eq!(first[0].key, again[0].key);
+        assert_eq!(first[0].marker, again[0].marker);
+        assert_eq!(first[0].unique, again[0].unique);
+        let other = names.resolve(&request("other", Some("first"), Some(Key::Fresh)), 1, &keys, 0).expect("resolves");
+        assert_ne!(first[0].key, other[0].key);
+        assert_eq!(first[0].unique, other[0].unique, "a new key alone must make a new operation");
+    }
+
+    #[test]
+    fn copies_share_one_key_unless_each_has_its_own() {
+        let contract = contract::resolve(None).expect("generic");
+        let keys = KeyWriter::new(&contract, None);
+        let mut names = RoundNames::new();
+        let shared = names.resolve(&request("burst", None, Some(Key::Fresh)), 3, &keys, 0).expect("resolves");
+        assert!(shared.iter().all(|spec| spec.key == shared[0].key));
+        let each = names.resolve(&request("flood", None, Some(Key::FreshEach)), 3, &keys, 0).expect("resolves");
+        assert_ne!(each[0].key, each[1].key);
+        assert_ne!(each[1].unique, each[2].unique);
+    }
+
+    #[test]
+    fn fresh_words_begin_with_a_letter_and_differ() {
+        let (one, other) = (fresh_word(), fresh_word());
+        assert_ne!(one, other);
+        assert_eq!(one.len(), 16);
+        assert!(one.starts_with(|c: char| c.is_ascii_lowercase()));
+    }
+}
