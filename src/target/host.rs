@@ -95,10 +95,22 @@ mod tests {
 
     #[test]
     fn loopback_has_many_names() {
-        for host in ["localhost", "127.0.0.1", "127.1.2.3", "[::1]", "::1", "api.localhost"] {
+        for host in [
+            "localhost",
+            "127.0.0.1",
+            "127.1.2.3",
+            "[::1]",
+            "::1",
+            "api.localhost",
+        ] {
             assert!(is_loopback(host), "{host}");
         }
-        for host in ["example.com", "10.0.0.1", "localhost.example.com", "0.0.0.0"] {
+        for host in [
+            "example.com",
+            "10.0.0.1",
+            "localhost.example.com",
+            "0.0.0.0",
+        ] {
             assert!(!is_loopback(host), "{host}");
         }
     }

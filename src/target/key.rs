@@ -112,7 +112,10 @@ pub fn singular_path(path: &str) -> Option<Vec<PathStep>> {
                 (PathStep::Name(inside[1..end].to_string()), tail)
             } else {
                 let end = inside.find(']')?;
-                (PathStep::Index(inside[..end].parse().ok()?), &inside[end + 1..])
+                (
+                    PathStep::Index(inside[..end].parse().ok()?),
+                    &inside[end + 1..],
+                )
             }
         };
         steps.push(step);
@@ -139,7 +142,16 @@ mod tests {
 
     #[test]
     fn paths_that_may_match_several_nodes_are_refused() {
-        for path in ["$", "$.*", "$..a", "$[*]", "$.a[?@.b]", "$[0:2]", "a", "$.a."] {
+        for path in [
+            "$",
+            "$.*",
+            "$..a",
+            "$[*]",
+            "$.a[?@.b]",
+            "$[0:2]",
+            "a",
+            "$.a.",
+        ] {
             assert_eq!(singular_path(path), None, "{path}");
         }
     }

@@ -128,7 +128,11 @@ impl fmt::Display for Match {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, condition) in self.conditions.iter().enumerate() {
             let separator = if at == 0 { "" } else { ", " };
-            write!(out, "{separator}{}: {}", condition.selector, condition.wants)?;
+            write!(
+                out,
+                "{separator}{}: {}",
+                condition.selector, condition.wants
+            )?;
         }
         Ok(())
     }
@@ -198,8 +202,16 @@ mod tests {
         assert!(holds("$.status", wants("/^d.n/"), body));
         assert!(holds("$.n", Wants::Equal(json!(2)), body));
         assert!(holds("header.x-count", Wants::Equal(json!(5)), body));
-        assert!(holds("$.status", Wants::AnyOf(vec![wants("failed"), wants("done")]), body));
-        assert!(!holds("$.status", Wants::AnyOf(vec![wants("failed")]), body));
+        assert!(holds(
+            "$.status",
+            Wants::AnyOf(vec![wants("failed"), wants("done")]),
+            body
+        ));
+        assert!(!holds(
+            "$.status",
+            Wants::AnyOf(vec![wants("failed")]),
+            body
+        ));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! in. It knows nothing of contracts or scenarios, and never touches the network.
 
 pub mod action;
+mod derive;
 pub mod duration;
 pub mod host;
 pub mod key;
@@ -11,10 +12,17 @@ pub mod operation;
 pub mod parse;
 pub mod placeholder;
 pub mod principal;
+pub mod render;
 pub mod request;
 pub mod secret;
 pub mod selector;
+mod sharing;
+pub mod syntax;
+pub mod time_shift;
 pub mod tree;
+#[cfg(test)]
+mod trial;
+mod variation;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -79,9 +79,8 @@ impl Selector {
         if let Some(name) = text.strip_prefix("cookie.").and_then(named) {
             return Ok(Selector::Cookie(name));
         }
-        Err(SelectorError::new(format!("unknown selector `{text}`")).help(
-            "selectors are $… (JSONPath), header.NAME, cookie.NAME, status, text and lines",
-        ))
+        Err(SelectorError::new(format!("unknown selector `{text}`"))
+            .help("selectors are $… (JSONPath), header.NAME, cookie.NAME, status, text and lines"))
     }
 
     /// Everything in the answer that the selector matches, in order; nothing where the body is no

@@ -92,7 +92,9 @@ mod tests {
     #[test]
     fn a_patch_merges_maps_removes_by_null_and_replaces_lists() {
         let base = tree(serde_json::json!({"a": {"b": 1, "c": 2}, "l": [1, 2], "x": "y"}));
-        let patch = tree(serde_json::json!({"a": {"b": 3, "d": {"e": null, "f": 1}}, "l": [9], "x": null, "z": null}));
+        let patch = tree(
+            serde_json::json!({"a": {"b": 3, "d": {"e": null, "f": 1}}, "l": [9], "x": null, "z": null}),
+        );
         let expected = tree(serde_json::json!({"a": {"b": 3, "c": 2, "d": {"f": 1}}, "l": [9]}));
         assert_eq!(base.merged(&patch), expected);
     }
@@ -100,6 +102,9 @@ mod tests {
     #[test]
     fn a_patch_of_another_kind_replaces() {
         let base = tree(serde_json::json!({"a": 1}));
-        assert_eq!(base.merged(&tree(serde_json::json!([1]))), tree(serde_json::json!([1])));
+        assert_eq!(
+            base.merged(&tree(serde_json::json!([1]))),
+            tree(serde_json::json!([1]))
+        );
     }
 }

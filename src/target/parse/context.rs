@@ -82,9 +82,7 @@ impl Site {
     pub(super) fn refusal(self, placeholder: &Placeholder, reader: &Reader<'_>) -> Option<String> {
         let part = self.part;
         let allowed = match placeholder {
-            Placeholder::Secret(_) => {
-                !matches!(part, PartOfFile::BaseUrl | PartOfFile::Loading)
-            }
+            Placeholder::Secret(_) => !matches!(part, PartOfFile::BaseUrl | PartOfFile::Loading),
             Placeholder::Var(_) => !matches!(part, PartOfFile::Vars | PartOfFile::Loading),
             Placeholder::Filler(_) => part.in_scenario() || matches!(part, PartOfFile::Fixture(_)),
             Placeholder::Run | Placeholder::RunStarted => {
@@ -99,7 +97,10 @@ impl Site {
                             .to_string(),
                     );
                 }
-                !matches!(part, PartOfFile::BaseUrl | PartOfFile::Vars | PartOfFile::Loading)
+                !matches!(
+                    part,
+                    PartOfFile::BaseUrl | PartOfFile::Vars | PartOfFile::Loading
+                )
             }
             Placeholder::Fixture(name) => match part {
                 PartOfFile::Fixture(lifetime) => {

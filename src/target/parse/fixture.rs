@@ -111,7 +111,10 @@ impl Reader<'_> {
                 );
             }
             if crate::target::placeholder::BUILT_IN.contains(&entry.key.as_str()) {
-                self.error(&entry.key_span, format!("`{}` is a name of ours", entry.key));
+                self.error(
+                    &entry.key_span,
+                    format!("`{}` is a name of ours", entry.key),
+                );
             }
             if entry.value.value == Value::Null {
                 self.error(&entry.key_span, format!("`{}` has no value", entry.key));

@@ -24,7 +24,10 @@ pub(super) fn lint(reader: &Reader<'_>, target: &Target) {
 /// Where a value stands in the document.
 fn place(reader: &Reader<'_>, pointer: &str) -> Span {
     let node = reader.document.at(pointer);
-    node.map_or_else(|| reader.document.span.first_line(), |node| node.span.clone())
+    node.map_or_else(
+        || reader.document.span.first_line(),
+        |node| node.span.clone(),
+    )
 }
 
 fn double_names(reader: &Reader<'_>) {
@@ -98,7 +101,9 @@ fn needed<'t>(target: &'t Target, fixture: &'t Fixture) -> Vec<&'t str> {
                 body.each_placeholder(&mut keep);
             }
             let pairs = with.query.iter().chain(&with.headers);
-            let templates = pairs.filter_map(|pair| pair.value.as_ref()).chain(&with.path);
+            let templates = pairs
+                .filter_map(|pair| pair.value.as_ref())
+                .chain(&with.path);
             templates.for_each(|template| template.placeholders().for_each(&mut keep));
         }
         FixtureSource::Command(command) => {
@@ -126,7 +131,12 @@ fn hosts(reader: &Reader<'_>, target: &Target) {
     for operation in &target.operations {
         let pointer = format!("operations/{}", operation.name);
         written.push((format!("{pointer}/request"), &operation.request));
-        written.extend(operation.read.iter().map(|read| (format!("{pointer}/read"), read)));
+        written.extend(
+            operation
+                .read
+                .iter()
+                .map(|read| (format!("{pointer}/read"), read)),
+        );
         for probe in &operation.effects {
             if let ProbeSource::Request(request) = &probe.source {
                 written.push((format!("{pointer}/effects/{}", probe.name), request));
@@ -142,9 +152,11 @@ fn hosts(reader: &Reader<'_>, target: &Target) {
             && !target.allows(host, extra)
         {
             reader.report(
-                Diagnostic::error(format!("refused to send to {host}: it is no host of the target"))
-                    .at(place(reader, &pointer).first_line())
-                    .help("add it to hosts or --allow-host"),
+                Diagnostic::error(format!(
+                    "refused to send to {host}: it is no host of the target"
+                ))
+                .at(place(reader, &pointer).first_line())
+                .help("add it to hosts or --allow-host"),
             );
         }
     }
@@ -152,7 +164,11 @@ fn hosts(reader: &Reader<'_>, target: &Target) {
 
 /// Where a host came from: the first placeholder of the URL as it is written.
 fn origin(span: &Span) -> String {
-    let name = span.text().split("${").nth(1).and_then(|rest| rest.split('}').next());
+    let name = span
+        .text()
+        .split("${")
+        .nth(1)
+        .and_then(|rest| rest.split('}').next());
     let name = name.map(|name| name.split(":-").next().unwrap_or(name));
     match name {
         Some(name) => format!("it came from {}", name.trim_start_matches("env.")),
@@ -163,6 +179,9 @@ fn origin(span: &Span) -> String {
 fn certificates(reader: &Reader<'_>, target: &Target) {
     let mut hosts = target.base_urls.iter().filter_map(|base| base.host().ok());
     if !target.tls.verify && !hosts.all(|host| is_loopback(&host)) {
-        reader.error(&place(reader, "tls/verify"), "`verify: false` is for loopback only");
+        reader.error(
+            &place(reader, "tls/verify"),
+            "`verify: false` is for loopback only",
+        );
     }
 }

@@ -44,7 +44,10 @@ fn filled(reader: &Reader<'_>, node: &Node, template: &Template) -> Option<Templ
                     }
                     Some(Tree::Number(number)) => filled.push_text(&number.to_string()),
                     _ => {
-                        reader.error(&node.span, format!("${{{name}}} is no text that is known when the file is loaded"));
+                        reader.error(
+                            &node.span,
+                            format!("${{{name}}} is no text that is known when the file is loaded"),
+                        );
                         return None;
                     }
                 }
@@ -67,9 +70,10 @@ fn host_is_literal(written: &str) -> bool {
 
 /// Whether all base URLs are on this machine.
 pub(super) fn all_loopback(base_urls: &[BaseUrl]) -> bool {
-    base_urls
-        .iter()
-        .all(|base| base.host().is_ok_and(|host| crate::target::host::is_loopback(&host)))
+    base_urls.iter().all(|base| {
+        base.host()
+            .is_ok_and(|host| crate::target::host::is_loopback(&host))
+    })
 }
 
 /// The sign that the target is live: a word in the host's name, or a secret that says so.

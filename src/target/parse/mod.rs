@@ -70,8 +70,12 @@ pub fn load(
     if let Some(target) = &target {
         lint::lint(&reader, target);
     }
-    let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) = reader
-        .into_problems()
+    let mut problems = reader.into_problems();
+    problems.sort_by_cached_key(|problem| {
+        let span = problem.span.as_ref();
+        span.map(|span| (span.source.name.clone(), span.start))
+    });
+    let (errors, warnings): (Vec<Diagnostic>, Vec<Diagnostic>) = problems
         .into_iter()
         .partition(|problem| problem.severity == Severity::Error);
     match target {

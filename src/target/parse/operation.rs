@@ -58,9 +58,13 @@ impl Reader<'_> {
         let variants = self.variants(&mut fields, request.as_ref(), site(PartOfFile::Operation));
         let key = fields.take("key").and_then(|node| self.key_place(node));
         let contract = fields.take("contract").and_then(|node| self.contract(node));
-        let success = fields.take("success").and_then(|node| self.matcher(node, "success"));
+        let success = fields
+            .take("success")
+            .and_then(|node| self.matcher(node, "success"));
         let volatile = fields.take("volatile").map(|node| self.selectors(node));
-        let other = fields.take("other").and_then(|node| self.operation_name(node));
+        let other = fields
+            .take("other")
+            .and_then(|node| self.operation_name(node));
         let other_method = fields
             .take("other-method")
             .and_then(|node| self.operation_name(node));
@@ -68,7 +72,9 @@ impl Reader<'_> {
         let result = fields
             .take("result")
             .and_then(|node| self.result(node, site(PartOfFile::Result)));
-        let effects = fields.take("effects").map(|node| self.entries(node, "effects"));
+        let effects = fields
+            .take("effects")
+            .map(|node| self.entries(node, "effects"));
         let effects = effects
             .unwrap_or_default()
             .iter()
@@ -154,7 +160,9 @@ impl Reader<'_> {
             request: self.request(request, site)?,
             until: self.matcher(until, "until")?,
             success: success.and_then(|node| self.matcher(node, "success")),
-            identity: identity.map(|node| self.selectors(node)).unwrap_or_default(),
+            identity: identity
+                .map(|node| self.selectors(node))
+                .unwrap_or_default(),
             every: every
                 .and_then(|node| self.duration(node, "every"))
                 .unwrap_or(EVERY),

@@ -25,10 +25,7 @@ const BY_NAME: [&str; 6] = [
 ];
 
 /// The document of `main` over those that it extends, without `extends`.
-pub(super) fn merged(
-    main: Arc<Source>,
-    environment: &dyn Environment,
-) -> Result<Node, Diagnostic> {
+pub(super) fn merged(main: Arc<Source>, environment: &dyn Environment) -> Result<Node, Diagnostic> {
     merged_after(main, environment, &mut Vec::new())
 }
 
@@ -41,15 +38,19 @@ fn merged_after(
     chain.push(source.name.clone());
     let node = parse(source)?;
     let Value::Map(entries) = &node.value else {
-        return Err(Diagnostic::error("a target file is a map, beginning with `target: NAME`")
-            .at(node.span.clone()));
+        return Err(
+            Diagnostic::error("a target file is a map, beginning with `target: NAME`")
+                .at(node.span.clone()),
+        );
     };
     let Some(extends) = entries.iter().find(|entry| entry.key == "extends") else {
         return Ok(node);
     };
     let Value::Text(path) = &extends.value.value else {
-        return Err(Diagnostic::error("`extends` is the path of one file, relative to this one")
-            .at(extends.value.span.clone()));
+        return Err(
+            Diagnostic::error("`extends` is the path of one file, relative to this one")
+                .at(extends.value.span.clone()),
+        );
     };
     let from = chain.last().map(String::as_str).unwrap_or_default();
     let base = environment.file(Path::new(path), from).map_err(|error| {
@@ -59,11 +60,10 @@ fn merged_after(
     if let Some(at) = chain.iter().position(|name| *name == base.name) {
         let mut circle: Vec<&str> = chain[at..].iter().map(String::as_str).collect();
         circle.push(&base.name);
-        return Err(Diagnostic::error(format!(
-            "files extend each other: {}",
-            circle.join(" → ")
-        ))
-        .at(extends.value.span.clone()));
+        return Err(
+            Diagnostic::error(format!("files extend each other: {}", circle.join(" → ")))
+                .at(extends.value.span.clone()),
+        );
     }
     let base = merged_after(Arc::new(base), environment, chain)?;
     Ok(Node {

@@ -34,7 +34,10 @@ impl Reader<'_> {
             let principal = self.principal(entry);
             let authorized = principal.bearer.is_some() || principal.basic.is_some();
             if role == Role::Anonymous && authorized {
-                self.error(&entry.key_span, "`anonymous` is a caller without credentials");
+                self.error(
+                    &entry.key_span,
+                    "`anonymous` is a caller without credentials",
+                );
             }
             principals.insert(role, principal);
         }
@@ -51,7 +54,10 @@ impl Reader<'_> {
         let basic = fields.take("basic");
         let headers = fields.take("headers");
         let query = fields.take("query");
-        let vars = fields.take("vars").map(|node| self.vars(node)).unwrap_or_default();
+        let vars = fields
+            .take("vars")
+            .map(|node| self.vars(node))
+            .unwrap_or_default();
         fields.finish();
         let mut principal = Principal {
             bearer: bearer.and_then(|node| self.template(node, PartOfFile::Credential.site())),
@@ -75,7 +81,10 @@ impl Reader<'_> {
             (headers, "headers", &mut principal.headers),
             (query, "query", &mut principal.query),
         ] {
-            for entry in node.map(|node| self.entries(node, what)).unwrap_or_default() {
+            for entry in node
+                .map(|node| self.entries(node, what))
+                .unwrap_or_default()
+            {
                 let part = match is_credential(&entry.key) {
                     true => PartOfFile::Credential,
                     false => PartOfFile::Principal,
@@ -125,7 +134,9 @@ impl Reader<'_> {
 fn is_credential(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["authorization", "cookie"].contains(&name.as_str())
-        || ["api-key", "apikey", "api_key", "token", "secret", "password"]
-            .iter()
-            .any(|sign| name.contains(sign))
+        || [
+            "api-key", "apikey", "api_key", "token", "secret", "password",
+        ]
+        .iter()
+        .any(|sign| name.contains(sign))
 }

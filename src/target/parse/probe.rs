@@ -25,7 +25,8 @@ impl Reader<'_> {
         fields.unsupported("webhook");
         let request = fields.take_entry("request");
         let command = fields.take_entry("command");
-        let readings = ["ids", "count", "value", "state"].map(|kind| (kind, fields.take_entry(kind)));
+        let readings =
+            ["ids", "count", "value", "state"].map(|kind| (kind, fields.take_entry(kind)));
         let per_effect = fields.take("per-effect");
         let next = fields.take_entry("next");
         let settle = fields.take("settle");
@@ -34,15 +35,14 @@ impl Reader<'_> {
         let bound = fields.take("bound");
         fields.finish();
         let source = match (request, command) {
-            (Some(request), None) => {
-                self.request(&request.value, site).map(ProbeSource::Request)
-            }
-            (None, Some(command)) => {
-                self.command(&command.value, site).map(ProbeSource::Command)
-            }
+            (Some(request), None) => self.request(&request.value, site).map(ProbeSource::Request),
+            (None, Some(command)) => self.command(&command.value, site).map(ProbeSource::Command),
             (None, None) if node.get("webhook").is_some() => None,
             _ => {
-                self.error(&node.span, format!("{what} needs one of `request` and `command`"));
+                self.error(
+                    &node.span,
+                    format!("{what} needs one of `request` and `command`"),
+                );
                 None
             }
         };
@@ -51,13 +51,18 @@ impl Reader<'_> {
             .filter_map(|(kind, entry)| Some((kind, entry?)))
             .collect();
         let reading = match given.as_slice() {
-            [] if command.is_some() => Some(Reading::Value(SelectorTemplate::Fixed(Selector::Text))),
-            [(kind, entry)] => self.selector_template(&entry.value, site).map(|selector| match *kind {
-                "ids" => Reading::Ids(selector),
-                "count" => Reading::Count(selector),
-                "value" => Reading::Value(selector),
-                _ => Reading::State(selector),
-            }),
+            [] if command.is_some() => {
+                Some(Reading::Value(SelectorTemplate::Fixed(Selector::Text)))
+            }
+            [(kind, entry)] => {
+                self.selector_template(&entry.value, site)
+                    .map(|selector| match *kind {
+                        "ids" => Reading::Ids(selector),
+                        "count" => Reading::Count(selector),
+                        "value" => Reading::Value(selector),
+                        _ => Reading::State(selector),
+                    })
+            }
             _ => {
                 self.error(
                     &node.span,
@@ -104,7 +109,10 @@ impl Reader<'_> {
         let query = fields.take("query");
         fields.finish();
         let (Some(cursor), Some(query)) = (cursor, query) else {
-            self.error(&node.span, "`next` is a selector, or { cursor: SELECTOR, query: NAME }");
+            self.error(
+                &node.span,
+                "`next` is a selector, or { cursor: SELECTOR, query: NAME }",
+            );
             return None;
         };
         Some(NextPage::Cursor {

@@ -56,11 +56,6 @@ impl<'a> Reader<'a> {
         self.report(Diagnostic::warning(message).at(span.clone()));
     }
 
-    /// Refuses a feature by its name.
-    pub(super) fn unsupported(&self, span: &Span, feature: &str) {
-        self.error(span, format!("`{feature}` is not supported yet"));
-    }
-
     /// Refuses a name that is none of the known ones.
     pub(super) fn unknown(&self, span: &Span, kind: &str, name: &str, known: &[&str]) {
         let problem = Diagnostic::error(format!("unknown {kind} `{name}`")).at(span.clone());

@@ -69,7 +69,11 @@ impl Reader<'_> {
         });
         let path_text = self.scalar_text(path, "a path")?;
         let (path, mut all) = self.path(&path_text, &path.span, site)?;
-        all.extend(query.map(|query| self.pairs(query, "query", site.in_intent())).unwrap_or_default());
+        all.extend(
+            query
+                .map(|query| self.pairs(query, "query", site.in_intent()))
+                .unwrap_or_default(),
+        );
         all.retain(|pair| pair.value.is_some());
         let headers = headers.map(|headers| self.pairs(headers, "headers", site));
         let mut headers = headers.unwrap_or_default();
@@ -129,7 +133,10 @@ impl Reader<'_> {
     fn check_header(&self, entry: &Entry, value: Option<&Template>) {
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if entry.key.is_empty() || !entry.key.chars().all(token) {
-            self.error(&entry.key_span, format!("`{}` is no header name", entry.key));
+            self.error(
+                &entry.key_span,
+                format!("`{}` is no header name", entry.key),
+            );
         }
         let breaks = value.is_some_and(|value| {
             value
@@ -174,7 +181,12 @@ impl Reader<'_> {
     }
 
     /// A patch over `base`.
-    pub(super) fn patch(&self, fields: &mut Fields<'_, '_>, base: Option<&Request>, site: Site) -> Patch {
+    pub(super) fn patch(
+        &self,
+        fields: &mut Fields<'_, '_>,
+        base: Option<&Request>,
+        site: Site,
+    ) -> Patch {
         let mut patch = Patch::default();
         if let Some(node) = fields.take("path")
             && let Some(text) = self.scalar_text(node, "a path")
@@ -184,7 +196,9 @@ impl Reader<'_> {
             patch.query = query;
         }
         if let Some(node) = fields.take("query") {
-            patch.query.extend(self.pairs(node, "query", site.in_intent()));
+            patch
+                .query
+                .extend(self.pairs(node, "query", site.in_intent()));
         }
         if let Some(node) = fields.take("headers") {
             patch.headers = self.pairs(node, "headers", site);
@@ -193,11 +207,9 @@ impl Reader<'_> {
         let places = ["json", "form", "text"].map(|kind| fields.take_entry(kind));
         patch.body = self.body(fields, site);
         let place = places.into_iter().flatten().next();
-        if let (Some(base), Some(body), Some(entry)) = (
-            base.and_then(|base| base.body.as_ref()),
-            &patch.body,
-            place,
-        ) {
+        if let (Some(base), Some(body), Some(entry)) =
+            (base.and_then(|base| base.body.as_ref()), &patch.body, place)
+        {
             if base.kind() != body.kind() {
                 let message = format!("the request's body is {}", base.kind());
                 self.error(&entry.key_span, message);
@@ -301,12 +313,17 @@ impl Reader<'_> {
                 let variable = after[1..].split(['}', ':']).next().unwrap_or_default();
                 self.error(
                     &node.span,
-                    format!("commands are run by the shell with your environment: write ${variable}"),
+                    format!(
+                        "commands are run by the shell with your environment: write ${variable}"
+                    ),
                 );
-            } else if braced && (name == "request" || name == "response") && after.starts_with(":$") {
+            } else if braced && (name == "request" || name == "response") && after.starts_with(":$")
+            {
                 self.error(
                     &node.span,
-                    format!("${{{name}:…}} has no value in a command: use $marker, $unique or $key"),
+                    format!(
+                        "${{{name}:…}} has no value in a command: use $marker, $unique or $key"
+                    ),
                 );
             } else if name == "identity" && site.part == PartOfFile::Effects {
                 let refusal = site.refusal(&Placeholder::Identity, self);

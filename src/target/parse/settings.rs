@@ -54,11 +54,16 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
     for section in ["vars", "fixtures"] {
         reader.check_names(section);
     }
-    let vars = fields.take("vars").map(|node| reader.vars(node)).unwrap_or_default();
-    let base_urls = required(reader, &mut fields, "base-url", &document)
-        .map(|node| base_urls(reader, node));
+    let vars = fields
+        .take("vars")
+        .map(|node| reader.vars(node))
+        .unwrap_or_default();
+    let base_urls =
+        required(reader, &mut fields, "base-url", &document).map(|node| base_urls(reader, node));
     let hosts = texts(reader, fields.take("hosts"), "a host");
-    let contract = fields.take("contract").and_then(|node| reader.contract(node));
+    let contract = fields
+        .take("contract")
+        .and_then(|node| reader.contract(node));
     let headers = fields
         .take("headers")
         .map(|node| reader.pairs(node, "headers", PartOfFile::Headers.site()))
@@ -79,8 +84,12 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
     let operations = operations.map(|node| operations_of(reader, node, &inherited));
     let fixtures = fixtures(reader, fields.take("fixtures"), operations.as_deref());
     let mask = fields.take("mask").map(|node| reader.selectors(node));
-    let settle = fields.take("settle").and_then(|node| reader.duration(node, "settle"));
-    let timeout = fields.take("timeout").and_then(|node| reader.duration(node, "timeout"));
+    let settle = fields
+        .take("settle")
+        .and_then(|node| reader.duration(node, "settle"));
+    let timeout = fields
+        .take("timeout")
+        .and_then(|node| reader.duration(node, "timeout"));
     let http = fields.take("http").and_then(|node| http(reader, node));
     let tls = fields.take("tls").map(|node| tls(reader, node));
     let limits_node = fields.take("limits");
@@ -124,7 +133,10 @@ fn required<'n>(
 ) -> Option<&'n Node> {
     let found = fields.take(name);
     if found.is_none() {
-        reader.error(&document.span.first_line(), format!("a target needs `{name}`"));
+        reader.error(
+            &document.span.first_line(),
+            format!("a target needs `{name}`"),
+        );
     }
     found
 }
@@ -166,7 +178,10 @@ fn check_operation_name(reader: &Reader<'_>, entry: &Entry) {
     let letters = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let good = entry.key.starts_with(|c: char| c.is_ascii_lowercase());
     if !good || !entry.key.chars().all(letters) {
-        let message = format!("`{}` is no name of an operation: names are [a-z][a-z0-9-]*", entry.key);
+        let message = format!(
+            "`{}` is no name of an operation: names are [a-z][a-z0-9-]*",
+            entry.key
+        );
         reader.error(&entry.key_span, message);
     }
 }
@@ -203,10 +218,15 @@ fn tls(reader: &Reader<'_>, node: &Node) -> Tls {
         node.and_then(|node| reader.text(node, "a path"))
     };
     let (ca, cert, key) = (path("ca"), path("cert"), path("key"));
-    let verify = fields.take("verify").and_then(|node| reader.truth(node, "verify"));
+    let verify = fields
+        .take("verify")
+        .and_then(|node| reader.truth(node, "verify"));
     fields.finish();
     if cert.is_some() != key.is_some() {
-        reader.error(&node.span, "a client certificate needs both `cert` and `key`");
+        reader.error(
+            &node.span,
+            "a client certificate needs both `cert` and `key`",
+        );
     }
     Tls {
         ca,
@@ -269,7 +289,10 @@ fn rate(reader: &Reader<'_>, node: &Node) -> Option<f64> {
         }
     });
     if rate.is_none() {
-        reader.error(&node.span, "a rate is a number per time, such as 20/s or 100/min");
+        reader.error(
+            &node.span,
+            "a rate is a number per time, such as 20/s or 100/min",
+        );
     }
     rate
 }
@@ -297,7 +320,9 @@ fn server(reader: &Reader<'_>, node: &Node) -> Option<Server> {
         reader.error(&node.span, "`server` needs a `command`");
         return None;
     };
-    let env = env.map(|node| reader.entries(node, "env")).unwrap_or_default();
+    let env = env
+        .map(|node| reader.entries(node, "env"))
+        .unwrap_or_default();
     let env = env
         .iter()
         .filter_map(|entry| Some((entry.key.clone(), reader.text(&entry.value, "a variable")?)));
@@ -316,7 +341,10 @@ impl Reader<'_> {
     /// A contract is only looked at: whose name it is, another module knows.
     pub(super) fn contract(&self, node: &Node) -> Option<Node> {
         if !matches!(node.value, Value::Text(_) | Value::Map(_)) {
-            self.error(&node.span, "a contract is a name, a path, or a map with `extends`");
+            self.error(
+                &node.span,
+                "a contract is a name, a path, or a map with `extends`",
+            );
             return None;
         }
         Some(node.clone())
@@ -327,7 +355,10 @@ impl Reader<'_> {
         if !matches!(node.value, Value::Map(_)) {
             let text = self.text(node, "a key's place")?;
             if text.starts_with('$') {
-                self.error(&node.span, format!("a place in the body is written {{ json: {text} }}"));
+                self.error(
+                    &node.span,
+                    format!("a place in the body is written {{ json: {text} }}"),
+                );
                 return None;
             }
             return Some(match text.as_str() {
@@ -346,7 +377,9 @@ impl Reader<'_> {
             usize::try_from(count).ok()
         };
         let (min, max) = (bound(fields.take("min")), bound(fields.take("max")));
-        let quoted = fields.take("quoted").and_then(|node| self.truth(node, "quoted"));
+        let quoted = fields
+            .take("quoted")
+            .and_then(|node| self.truth(node, "quoted"));
         fields.finish();
         if min > max && max.is_some() {
             self.error(&node.span, "min is more than max");
@@ -356,7 +389,10 @@ impl Reader<'_> {
             .filter_map(|(name, node)| Some((name, node?)))
             .collect();
         let [(kind, place)] = given.as_slice() else {
-            self.error(&node.span, "a key goes into one of `header`, `query`, `form` and `json`");
+            self.error(
+                &node.span,
+                "a key goes into one of `header`, `query`, `form` and `json`",
+            );
             return None;
         };
         let text = self.text(place, "a place")?;
@@ -366,7 +402,10 @@ impl Reader<'_> {
             "form" => Carrier::Form(text),
             _ => {
                 let Some(path) = singular_path(&text) else {
-                    self.error(&place.span, "the key's place is one node: a path such as $.meta.key");
+                    self.error(
+                        &place.span,
+                        "the key's place is one node: a path such as $.meta.key",
+                    );
                     return None;
                 };
                 Carrier::Json(path)

@@ -16,15 +16,16 @@ use crate::target::duration;
 use crate::target::matcher::Condition;
 use crate::target::matcher::Match;
 use crate::target::matcher::Wants;
-use crate::target::placeholder;
 use crate::target::placeholder::BUILT_IN;
 use crate::target::placeholder::Part;
-use crate::target::placeholder::Piece;
 use crate::target::placeholder::Placeholder;
 use crate::target::placeholder::Template;
 use crate::target::secret::SecretValue;
 use crate::target::selector::Selector;
 use crate::target::selector::SelectorTemplate;
+use crate::target::syntax;
+use crate::target::syntax::Piece;
+use crate::target::time_shift::time_shift;
 use crate::target::tree::Tree;
 
 impl Reader<'_> {
@@ -36,7 +37,11 @@ impl Reader<'_> {
             Value::Number(number) => {
                 let written = node.span.text();
                 let same = written.parse::<f64>().ok() == number.as_f64();
-                Some(if same { written.to_string() } else { number.to_string() })
+                Some(if same {
+                    written.to_string()
+                } else {
+                    number.to_string()
+                })
             }
             Value::Null | Value::List(_) | Value::Map(_) => {
                 self.error(&node.span, format!("{what} is text"));
@@ -111,10 +116,13 @@ impl Reader<'_> {
 
     fn selector_of(&self, text: &str, span: &Span) -> Option<Selector> {
         if text.contains("${") {
-            self.error(span, "placeholders in selectors have a value in `effects` only");
+            self.error(
+                span,
+                "placeholders in selectors have a value in `effects` only",
+            );
             return None;
         }
-        if let Some((message, _)) = placeholder::foreign_style(text) {
+        if let Some((message, _)) = syntax::foreign_style(text) {
             self.error(span, message);
             return None;
         }
@@ -141,7 +149,9 @@ impl Reader<'_> {
     pub(super) fn selector_template(&self, node: &Node, site: Site) -> Option<SelectorTemplate> {
         let text = self.scalar_text(node, "a selector")?;
         if !text.contains("${") {
-            return self.selector_of(&text, &node.span).map(SelectorTemplate::Fixed);
+            return self
+                .selector_of(&text, &node.span)
+                .map(SelectorTemplate::Fixed);
         }
         let template = self.template_of(&text, &node.span, site);
         let tried: String = template
@@ -238,12 +248,12 @@ impl Reader<'_> {
     /// Text as a template; `span` is where it stands.
     pub(super) fn template_of(&self, text: &str, span: &Span, site: Site) -> Template {
         let mut template = Template::default();
-        if let Some((message, at)) = placeholder::foreign_style(text)
+        if let Some((message, at)) = syntax::foreign_style(text)
             && !text[..at].ends_with('$')
         {
             self.error(&within(span, &text[at..]), message);
         }
-        let pieces = match placeholder::pieces(text) {
+        let pieces = match syntax::pieces(text) {
             Ok(pieces) => pieces,
             Err((message, at)) => {
                 self.error(&within(span, &text[at..]), message);
@@ -300,7 +310,7 @@ impl Reader<'_> {
             return simple;
         }
         if name == "token" {
-            self.unsupported(place, "${token}");
+            self.error(place, "`${token}` is not supported yet");
             return None;
         }
         if let Some(selector) = name.strip_prefix("request:") {
@@ -318,7 +328,7 @@ impl Reader<'_> {
         if self.names("fixtures").contains(&name) {
             return Some(Placeholder::Fixture(name.to_string()));
         }
-        match placeholder::time_shift(name) {
+        match time_shift(name) {
             Some(Ok(shift)) => return Some(Placeholder::Time(shift)),
             Some(Err(message)) => self.error(place, message),
             None => self.unknown_placeholder(name, place),
@@ -332,7 +342,10 @@ impl Reader<'_> {
         match length.parse() {
             Ok(length) if length <= MOST => Some(Placeholder::Filler(length)),
             _ => {
-                self.error(place, format!("${{filler:N}} takes a number of letters up to {MOST}"));
+                self.error(
+                    place,
+                    format!("${{filler:N}} takes a number of letters up to {MOST}"),
+                );
                 None
             }
         }
@@ -348,7 +361,8 @@ impl Reader<'_> {
     }
 
     fn unknown_placeholder(&self, name: &str, place: &Span) {
-        let problem = Diagnostic::error(format!("unknown placeholder ${{{name}}}")).at(place.clone());
+        let problem =
+            Diagnostic::error(format!("unknown placeholder ${{{name}}}")).at(place.clone());
         let mut known = BUILT_IN.to_vec();
         known.extend(self.names("vars"));
         known.extend(self.names("fixtures"));
@@ -390,7 +404,13 @@ impl Reader<'_> {
             .var(name)
             .filter(set)
             .or_else(|| self.secret_file(name, place))
-            .or_else(|| self.options.secrets.get(name).filter(|value| set(value)).cloned())
+            .or_else(|| {
+                self.options
+                    .secrets
+                    .get(name)
+                    .filter(|value| set(value))
+                    .cloned()
+            })
             .or_else(|| default.map(str::to_string));
         let Some(value) = value else {
             self.error(
@@ -411,7 +431,10 @@ impl Reader<'_> {
         match self.environment.file(Path::new(&path), "") {
             Ok(file) => Some(file.text.trim_end_matches(['\n', '\r']).to_string()),
             Err(error) => {
-                self.error(place, format!("{name}_FILE is {path}, which cannot be read: {error}"));
+                self.error(
+                    place,
+                    format!("{name}_FILE is {path}, which cannot be read: {error}"),
+                );
                 None
             }
         }

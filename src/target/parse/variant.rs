@@ -55,7 +55,9 @@ impl Reader<'_> {
         if let Some(node) = fields.take("variants") {
             for entry in self.entries(node, "variants") {
                 let variant = self.variant(Group::Named, &entry.key, &entry.value, base, site);
-                let twin = variants.iter().any(|other: &Variant| other.name == entry.key);
+                let twin = variants
+                    .iter()
+                    .any(|other: &Variant| other.name == entry.key);
                 if twin {
                     let message = format!("the variant `{}` is declared twice", entry.key);
                     self.error(&entry.key_span, message);
@@ -141,7 +143,10 @@ impl Reader<'_> {
         let name = self.text(node, "a hook")?;
         let hook = self.known_hook(&name, &node.span)?;
         if !self.names("hooks").contains(&hook.name()) {
-            self.error(&node.span, format!("there is no hook `{name}`: declare it under `hooks`"));
+            self.error(
+                &node.span,
+                format!("there is no hook `{name}`: declare it under `hooks`"),
+            );
         }
         Some(hook)
     }

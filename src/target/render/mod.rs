@@ -1,0 +1,400 @@
+//! From a request of the target file to the bytes on the wire, in the order that TARGET promises:
+//! request, patches, placeholders, key, the target's headers, the principal's credentials, forms.
+//! Values are handed in; there is no clock, no randomness and no network here.
+
+pub mod command;
+mod encode;
+mod fill;
+mod form;
+mod headers;
+mod json;
+
+use serde_json::Value;
+use url::Url;
+
+use super::Target;
+use super::key::Carrier;
+use super::key::KeyPlace;
+use super::key::KeyUse;
+use super::key::PathStep;
+use super::placeholder::Values;
+use super::principal::Principal;
+use super::request::Body;
+use super::request::Pair;
+use super::request::Patch;
+use super::request::Request;
+use super::selector::Selector;
+use super::selector::SelectorTemplate;
+use fill::Filler;
+use fill::Purpose;
+pub use form::Form;
+
+/// All that makes up one request.
+#[derive(Clone, Copy)]
+pub struct Recipe<'a> {
+    /// The target.
+    pub target: &'a Target,
+    /// The base URL that it goes to.
+    pub base: &'a Url,
+    /// What the file says.
+    pub request: &'a Request,
+    /// What variants change, merged one after another.
+    pub patches: &'a [&'a Patch],
+    /// What the tool rewrites without changing the meaning.
+    pub forms: &'a [Form],
+    /// Where the key goes and how it is used; `None` for requests that are no operation's own, whose
+    /// `${key}` is asked of `values`.
+    pub key: Option<(&'a KeyPlace, &'a KeyUse)>,
+    /// Who sends it.
+    pub principal: &'a Principal,
+    /// With which credentials.
+    pub credentials: Credentials,
+    /// The values of placeholders.
+    pub values: &'a dyn Values,
+}
+
+/// Which credentials a request carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credentials {
+    /// The principal's own.
+    Normal,
+    /// None: everything that a secret went into is left out.
+    Without,
+    /// Junk of the same length and shape in place of each secret.
+    Wrong {
+        /// The same seed gives the same junk.
+        seed: u64,
+    },
+}
+
+/// A request, ready for the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rendered {
+    /// The method.
+    pub method: String,
+    /// Scheme, host and port that it goes to: the base URL's, unless the path is a whole URL. The
+    /// sender must hold it against [`Target::allows`].
+    pub origin: String,
+    /// Path and query, encoded, with the base URL's path.
+    pub path_and_query: String,
+    /// Headers in order, without Host, Content-Length and Transfer-Encoding.
+    pub headers: Vec<(String, Vec<u8>)>,
+    /// The body.
+    pub body: Option<Vec<u8>>,
+    /// Whether the body is sent in chunks.
+    pub chunked: bool,
+    /// Whether all header names are in capitals, those of the sender too; HTTP/1.1 only.
+    pub upper_case_headers: bool,
+    /// Method, path, query and body without key, forms and secrets: equal for requests of the same
+    /// intent, whoever sends them.
+    pub intent: Vec<u8>,
+}
+
+/// Why a request cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RenderError {
+    /// What is asked for does not fit this request: the scenario or its case skips.
+    #[error("{0}")]
+    NotApplicable(String),
+    /// A placeholder has no value now.
+    #[error("{placeholder} has no value: {reason}")]
+    NoValue {
+        /// The placeholder, as written.
+        placeholder: String,
+        /// Why.
+        reason: String,
+    },
+    /// The result would be no valid request.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// Makes the request.
+pub fn render(recipe: &Recipe<'_>) -> Result<Rendered, RenderError> {
+    let request = recipe
+        .patches
+        .iter()
+        .fold(recipe.request.clone(), |request, patch| {
+            request.patched(patch)
+        });
+    let filler = Filler::new(recipe, &request, Purpose::Wire);
+    let mut query = request.query.clone();
+    query.extend(recipe.principal.query.iter().cloned());
+    let (origin, mut path_and_query) = location(&filler, recipe.base, &request, &query)?;
+    let mut content = content(&filler, request.body.as_ref())?;
+    let mut key_lines = Vec::new();
+    let mut key_header = None;
+    if let Some((place, using)) = recipe.key
+        && !request.places_key()
+    {
+        match place {
+            KeyPlace::None if *using == KeyUse::None => {}
+            KeyPlace::None => {
+                return Err(RenderError::NotApplicable(
+                    "the operation takes no key".to_string(),
+                ));
+            }
+            KeyPlace::At { carrier, form } => {
+                let lines = key_values(using, carrier, form.quoted.unwrap_or(false))?;
+                match carrier {
+                    Carrier::Header(name) => {
+                        key_header = Some(name.as_str());
+                        key_lines = lines;
+                    }
+                    carrier => place_key(carrier, &lines, &mut path_and_query, &mut content)?,
+                }
+            }
+        }
+    }
+    let (body, media_type) = bytes(content, recipe.forms)?;
+    let mut headers = headers::Headers::default();
+    headers.of_request(&filler, &request)?;
+    if let Some(name) = key_header {
+        headers.key(name, key_lines);
+    }
+    headers.of_target(&filler, &recipe.target.headers, media_type)?;
+    headers.of_principal(&filler, recipe.principal)?;
+    let rewriting = form::apply_to_headers(recipe, &mut headers, key_header, body.is_some())?;
+    let intent = intent(recipe, &request)?;
+    Ok(Rendered {
+        method: request.method,
+        origin,
+        path_and_query,
+        headers: headers.checked()?,
+        body,
+        chunked: rewriting.chunked,
+        upper_case_headers: rewriting.upper_case,
+        intent,
+    })
+}
+
+/// A probe's selector with its placeholders filled in. Quotes in a value cannot end the path's text.
+pub fn selector(
+    template: &SelectorTemplate,
+    target: &Target,
+    principal: &Principal,
+    values: &dyn Values,
+) -> Result<Selector, RenderError> {
+    let filler = Filler::plain(target, principal, values);
+    let mut failed = None;
+    let selector = template.resolve(|template| {
+        filler.quoted_text(template).map_err(|error| {
+            let message = error.to_string();
+            failed = Some(error);
+            message
+        })
+    });
+    selector.map_err(|message| failed.unwrap_or(RenderError::Invalid(message)))
+}
+
+/// A body before it is written.
+enum Content {
+    None,
+    Json(Value),
+    Form(Vec<(String, String)>),
+    Text(String),
+}
+
+fn content(filler: &Filler<'_>, body: Option<&Body>) -> Result<Content, RenderError> {
+    Ok(match body {
+        None => Content::None,
+        Some(Body::Json(tree)) => filler.tree(tree)?.map_or(Content::None, Content::Json),
+        Some(Body::Form(tree)) => match filler.tree(tree)? {
+            None => Content::None,
+            Some(value) => Content::Form(encode::form_fields(&value)),
+        },
+        Some(Body::Text(template)) => filler.text(template)?.map_or(Content::None, Content::Text),
+    })
+}
+
+fn bytes(
+    content: Content,
+    forms: &[Form],
+) -> Result<(Option<Vec<u8>>, Option<&'static str>), RenderError> {
+    let style = form::json_style(forms);
+    if style.is_some() && !matches!(content, Content::Json(_)) {
+        return Err(RenderError::NotApplicable(
+            "the body is no JSON".to_string(),
+        ));
+    }
+    Ok(match content {
+        Content::None => (None, None),
+        Content::Json(value) => {
+            let text = match style {
+                Some(style) => json::restyled(&value, style)?,
+                None => json::write(&value, json::Style::default()),
+            };
+            (Some(text.into_bytes()), Some("application/json"))
+        }
+        Content::Form(fields) => (
+            Some(encode::form_body(&fields).into_bytes()),
+            Some("application/x-www-form-urlencoded"),
+        ),
+        Content::Text(text) => (Some(text.into_bytes()), Some("text/plain; charset=utf-8")),
+    })
+}
+
+/// Origin, and path with query. A path that begins with a placeholder may turn out to be a URL or a
+/// path of its own, as a `Location` does: then it is taken as it is.
+fn location(
+    filler: &Filler<'_>,
+    base: &Url,
+    request: &Request,
+    query: &[Pair],
+) -> Result<(String, String), RenderError> {
+    let path = filler.path(&request.path)?;
+    let own_origin = base.origin().ascii_serialization();
+    let (origin, mut location) = if path.text.starts_with("http://")
+        || path.text.starts_with("https://")
+    {
+        let url = Url::parse(&path.text)
+            .map_err(|error| RenderError::Invalid(format!("`{}` is no URL: {error}", path.text)))?;
+        let rest = path.text.split_once("://").map_or("", |(_, rest)| rest);
+        let rest = rest.find(['/', '?']).map_or("/", |at| &rest[at..]);
+        let slash = if rest.starts_with('/') { "" } else { "/" };
+        (url.origin().ascii_serialization(), format!("{slash}{rest}"))
+    } else if !path.text.starts_with('/') {
+        return Err(RenderError::Invalid(format!(
+            "`{}` is no path: it begins with no /",
+            path.text
+        )));
+    } else if path.is_reference {
+        (own_origin, path.text)
+    } else {
+        let prefix = base.path().trim_end_matches('/');
+        (own_origin, format!("{prefix}{}", path.text))
+    };
+    location.truncate(location.find('#').unwrap_or(location.len()));
+    for pair in query {
+        if let Some(entry) = filler.query_entry(pair)? {
+            push_query(&mut location, &entry);
+        }
+    }
+    Ok((origin, location))
+}
+
+fn push_query(location: &mut String, entry: &str) {
+    let has_query = location.contains('?');
+    location.push(if has_query { '&' } else { '?' });
+    location.push_str(entry);
+}
+
+/// The values of the key, one for each line.
+fn key_values(
+    using: &KeyUse,
+    carrier: &Carrier,
+    quoted_place: bool,
+) -> Result<Vec<Vec<u8>>, RenderError> {
+    let in_header = matches!(carrier, Carrier::Header(_));
+    let write = |text: &str, quoted: Option<bool>| match quoted.unwrap_or(quoted_place && in_header)
+    {
+        true => quoted_string(text).into_bytes(),
+        false => text.as_bytes().to_vec(),
+    };
+    Ok(match using {
+        KeyUse::None => Vec::new(),
+        KeyUse::Value { text, quoted } => vec![write(text, *quoted)],
+        KeyUse::Lines(lines) if in_header => lines.iter().map(|line| write(line, None)).collect(),
+        KeyUse::Lines(_) => {
+            return Err(RenderError::NotApplicable(
+                "the key is in no header".to_string(),
+            ));
+        }
+        KeyUse::Raw(bytes) => vec![bytes.clone()],
+    })
+}
+
+/// A string of RFC 9651: `"` and `\` are escaped.
+fn quoted_string(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Puts the key into query, form or JSON.
+fn place_key(
+    carrier: &Carrier,
+    lines: &[Vec<u8>],
+    path_and_query: &mut String,
+    content: &mut Content,
+) -> Result<(), RenderError> {
+    let Some(key) = lines.first() else {
+        return Ok(());
+    };
+    let text = || {
+        String::from_utf8(key.clone()).map_err(|_| {
+            RenderError::NotApplicable("a body takes no key that is no text".to_string())
+        })
+    };
+    match (carrier, content) {
+        (Carrier::Query(name), _) => {
+            let entry = format!(
+                "{}={}",
+                encode::component(name.as_bytes()),
+                encode::component(key)
+            );
+            push_query(path_and_query, &entry);
+        }
+        (Carrier::Form(name), Content::Form(fields)) => {
+            fields.retain(|(field, _)| field != name);
+            fields.push((name.clone(), text()?));
+        }
+        (Carrier::Form(name), content @ Content::None) => {
+            *content = Content::Form(vec![(name.clone(), text()?)]);
+        }
+        (Carrier::Json(path), Content::Json(body)) => set(body, path, text()?)?,
+        (Carrier::Json(path), content @ Content::None) => {
+            let mut body = Value::Object(serde_json::Map::new());
+            set(&mut body, path, text()?)?;
+            *content = Content::Json(body);
+        }
+        _ => {
+            return Err(RenderError::Invalid(
+                "the key belongs into another kind of body than the request has".to_string(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Sets a node of a JSON body, creating maps and list entries on the way.
+fn set(body: &mut Value, path: &[PathStep], key: String) -> Result<(), RenderError> {
+    let mut node = body;
+    for step in path {
+        if node.is_null() {
+            *node = match step {
+                PathStep::Name(_) => Value::Object(serde_json::Map::new()),
+                PathStep::Index(_) => Value::Array(Vec::new()),
+            };
+        }
+        node = match (step, node) {
+            (PathStep::Name(name), Value::Object(members)) => {
+                members.entry(name.clone()).or_insert(Value::Null)
+            }
+            (PathStep::Index(at), Value::Array(items)) if *at <= items.len() => {
+                if *at == items.len() {
+                    items.push(Value::Null);
+                }
+                &mut items[*at]
+            }
+            _ => {
+                return Err(RenderError::Invalid(
+                    "the body has something else where the key belongs".to_string(),
+                ));
+            }
+        };
+    }
+    *node = Value::String(key);
+    Ok(())
+}
+
+/// What the request asks for, apart from who asks and under which key.
+fn intent(recipe: &Recipe<'_>, request: &Request) -> Result<Vec<u8>, RenderError> {
+    let filler = Filler::new(recipe, request, Purpose::Intent);
+    let (_, location) = location(&filler, recipe.base, request, &request.query)?;
+    let (body, _) = bytes(content(&filler, request.body.as_ref())?, &[])?;
+    let mut intent = format!("{} {location}\n", request.method).into_bytes();
+    intent.extend(body.unwrap_or_default());
+    Ok(intent)
+}
+
+#[cfg(test)]
+mod tests;
