@@ -116,6 +116,8 @@ pub(super) struct Shared {
     pub(super) line: Arc<Line>,
     /// What is held completes the request; not so if a fault ends it in its middle.
     pub(super) whole: bool,
+    /// A single stream can be cancelled.
+    streams: bool,
     released: AtomicBool,
     cut: Mutex<CutState>,
     changed: Notify,
@@ -130,11 +132,18 @@ enum CutState {
 }
 
 impl Shared {
-    pub(super) fn new(story: Arc<Story>, line: Arc<Line>, whole: bool, hold: bool) -> Arc<Shared> {
+    pub(super) fn new(
+        story: Arc<Story>,
+        line: Arc<Line>,
+        whole: bool,
+        streams: bool,
+        hold: bool,
+    ) -> Arc<Shared> {
         Arc::new(Shared {
             story,
             line,
             whole,
+            streams,
             released: AtomicBool::new(!hold),
             cut: Mutex::new(CutState::NotAsked),
             changed: Notify::new(),
@@ -173,8 +182,12 @@ impl Shared {
                 return;
             }
             *cut = CutState::Asked(close);
-            let must_wait = close == Close::Rst && self.line.unacknowledged() != Some(0);
-            if !must_wait {
+            let by_driver = match close {
+                Close::Fin => false,
+                Close::Rst => self.line.unacknowledged() != Some(0),
+                Close::RstStream => self.streams,
+            };
+            if !by_driver {
                 self.line.close(close);
             }
         }

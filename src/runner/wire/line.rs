@@ -112,9 +112,26 @@ impl Line {
         self.state().holding = true;
     }
 
+    /// Whether writes are collected.
+    pub(super) fn is_holding(&self) -> bool {
+        self.state().holding
+    }
+
     /// From now on nothing is read.
     pub(super) fn shut_reading(&self) {
         self.state().read_shut = true;
+    }
+
+    /// Undoes `shut_reading`.
+    pub(super) fn open_reading(&self) {
+        let reader = {
+            let mut state = self.state();
+            state.read_shut = false;
+            state.reader.take()
+        };
+        if let Some(reader) = reader {
+            reader.wake();
+        }
     }
 
     /// Sends what is held, straight to the socket. Needs no runtime and does not block.
@@ -167,7 +184,8 @@ impl Line {
         }
     }
 
-    /// Closes now, and wakes whoever reads or writes. Only the first call counts.
+    /// Closes now, and wakes whoever reads or writes. Only the first call counts. A whole
+    /// connection cannot be closed like a stream: that is a FIN.
     pub(super) fn close(&self, close: Close) -> Option<Closed> {
         let (closed, reader, writer) = {
             let mut state = self.state();
@@ -181,6 +199,11 @@ impl Line {
                 }
                 // Closing with unread bytes sends a reset: they are taken out first.
                 Close::Fin | Close::RstStream => drain(&socket),
+            };
+            let close = if close == Close::Rst {
+                close
+            } else {
+                Close::Fin
             };
             let closed = Closed {
                 at: Instant::now(),

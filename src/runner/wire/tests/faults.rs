@@ -30,6 +30,37 @@ async fn before_the_request_nothing_is_sent() {
 }
 
 #[tokio::test]
+async fn what_an_earlier_flight_saw_does_not_count_for_a_later_one() {
+    let server = Server::start(Scheme::Http).await;
+    let (connection, mut peer) = server.pair().await;
+    let flight = connection.prepare(post("a"), plain()).await;
+    take(&mut peer, "a").await;
+    peer.write(OK).await;
+    let connection = flight.done().await.connection.unwrap();
+    let close = Close::RstStream;
+    let impossible = connection
+        .prepare(post("b"), with(Fault::BeforeRequest { close }))
+        .await;
+    let done = impossible.done().await;
+    assert!(!fired(&done) && done.fault.unwrap().says.contains("only HTTP/2"));
+    assert_eq!(done.delivery, Delivery::NotSent);
+    let fault = Fault::BeforeRequest { close: Close::Fin };
+    let done = done
+        .connection
+        .unwrap()
+        .prepare(post("b"), with(fault))
+        .await
+        .done()
+        .await;
+    assert!(fired(&done));
+    assert_eq!(
+        (done.delivery, done.times.first_byte),
+        (Delivery::NotSent, None)
+    );
+    assert_eq!(peer.end().await, (String::new(), End::Fin));
+}
+
+#[tokio::test]
 async fn mid_body_a_share_of_the_body_arrives_and_no_more() {
     for scheme in BOTH {
         for (close, end) in CLOSES {
