@@ -46,6 +46,13 @@ const IDLE: Duration = Duration::from_millis(50);
 pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) -> Done {
     let tap = Arc::clone(&drive.connection.tap);
     let story = Arc::clone(&drive.shared.story);
+    let over = match (drive.shared.cut_as(), over) {
+        // What the cut did to the streams can be seen before the cut itself.
+        (Some(close), Over::Received(_) | Over::WriteFailed(_)) => Over::Cut(close),
+        (_, over) => over,
+    };
+    // The answer can be here before the one who released the request has told.
+    drive.shared.note_sent();
     let mut inbound = inbound;
     if let Over::Cut(close) | Over::Fault(close) = over
         && tap.line.closed().is_none()

@@ -3,11 +3,12 @@
 
 use std::convert::Infallible;
 use std::future::{Future, pending};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use http_body_util::Empty;
 use tokio::sync::oneshot;
 
@@ -28,7 +29,7 @@ use crate::runner::wire::story::Story;
 pub(super) const ACKNOWLEDGEMENT: Duration = Duration::from_millis(100);
 
 /// What comes back, as far as it has come.
-pub(super) type Inbound = Pin<Box<dyn Future<Output = Result<(), hyper::Error>> + Send>>;
+pub(super) type Inbound = BoxFuture<'static, Result<(), hyper::Error>>;
 
 /// Starts a request, and returns once it is on its way as far as it shall go for now.
 pub(super) async fn launch(
@@ -149,9 +150,11 @@ impl Drive {
         let inbox = self.inbox.clone();
         let mut inbound: Inbound;
         let Err(over) = match (payload, &mut self.connection.sender) {
-            (Payload::Bytes { bytes, whole }, Sender::Http1(sender)) => {
-                inbound = Box::pin(receive(sender.send_request(asked(&request)), inbox));
-                self.send(&bytes, whole, &mut inbound, prepared).await
+            (Payload::Bytes { bytes, .. }, Sender::Http1(sender)) => {
+                inbound = receive(sender.send_request(asked(&request)), inbox)
+                    .fuse()
+                    .boxed();
+                self.send(&bytes, &mut inbound, prepared).await
             }
             (Payload::Stream(streamed), Sender::Http2(sender)) => {
                 let Streamed { request, stages } = *streamed;
@@ -159,7 +162,7 @@ impl Drive {
                 if self.headers_only {
                     tap.line.hold();
                 }
-                inbound = Box::pin(receive(sender.send_request(request), inbox));
+                inbound = receive(sender.send_request(request), inbox).fuse().boxed();
                 self.send_stream(stages, &mut inbound, prepared).await
             }
             _ => unreachable!("the payload was made for this connection"),
@@ -184,7 +187,6 @@ impl Drive {
     async fn send(
         &mut self,
         bytes: &[u8],
-        whole: bool,
         inbound: &mut Inbound,
         prepared: oneshot::Sender<()>,
     ) -> Result<Infallible, Over> {
@@ -205,16 +207,19 @@ impl Drive {
             tap.line.hold();
             written = self.race(tap.write(last), inbound, deadline).await?;
         }
+        if written.is_ok() {
+            self.shared.handed_over();
+            self.shared.note_sent();
+        }
         let _ = prepared.send(());
         self.race(self.shared.released(), inbound, None).await?;
         let released = self.shared.story.released().unwrap_or(self.begun);
         let deadline = Some(released + patience);
-        if written.is_ok() {
+        if hold && written.is_ok() {
             written = self.race(tap.flush(), inbound, deadline).await?;
         }
         match written {
-            Ok(()) if whole => self.shared.story.happen(Moment::Sent, Instant::now()),
-            Ok(()) => {}
+            Ok(()) => self.shared.note_sent(),
             Err(error) if self.controls.fault == Some(Fault::HangUp) => {
                 return Err(Over::WriteFailed(error));
             }

@@ -118,6 +118,7 @@ pub(super) struct Shared {
     pub(super) whole: bool,
     /// A single stream can be cancelled.
     streams: bool,
+    handed_over: AtomicBool,
     released: AtomicBool,
     cut: Mutex<CutState>,
     changed: Notify,
@@ -144,6 +145,7 @@ impl Shared {
             line,
             whole,
             streams,
+            handed_over: AtomicBool::new(false),
             released: AtomicBool::new(!hold),
             cut: Mutex::new(CutState::NotAsked),
             changed: Notify::new(),
@@ -194,11 +196,34 @@ impl Shared {
         self.changed.notify_waiters();
     }
 
+    /// How the owner cut it, if so.
+    pub(super) fn cut_as(&self) -> Option<Close> {
+        match *self.cut_state() {
+            CutState::Asked(close) => Some(close),
+            CutState::NotAsked | CutState::Over => None,
+        }
+    }
+
+    /// The line has all of the request; a part may be held.
+    pub(super) fn handed_over(&self) {
+        self.handed_over.store(true, Ordering::Release);
+    }
+
+    /// The request is with the kernel, if all of it is.
+    pub(super) fn note_sent(&self) {
+        if self.whole
+            && self.handed_over.load(Ordering::Acquire)
+            && let Some(at) = self.line.all_written()
+        {
+            self.story.happen(Moment::Sent, at);
+        }
+    }
+
     /// Waits for the owner's cut.
     pub(super) async fn cut_asked(&self) -> Close {
         loop {
             let changed = self.changed.notified();
-            if let CutState::Asked(close) = *self.cut_state() {
+            if let Some(close) = self.cut_as() {
                 return close;
             }
             changed.await;

@@ -14,7 +14,6 @@ use tokio::sync::oneshot;
 use crate::runner::wire::account::Over;
 use crate::runner::wire::drive::{ACKNOWLEDGEMENT, Drive, Inbound};
 use crate::runner::wire::encode::check;
-use crate::runner::wire::flight::Moment;
 use crate::runner::wire::frames::Frames;
 use crate::runner::wire::line::Release;
 use crate::runner::wire::request::{Close, Fault, Outgoing, ResponsePart};
@@ -221,10 +220,12 @@ impl Drive {
         if self.controls.fault == Some(Fault::HangUp) {
             tap.line.shut_reading();
         }
+        self.shared.handed_over();
         let mut stuck = self.controls.hold;
         if !self.controls.hold {
             self.shared.story.set_released(Instant::now());
             stuck = tap.line.release() == Release::Stuck;
+            self.shared.note_sent();
         }
         let _ = prepared.send(());
         self.race(self.shared.released(), inbound, None).await?;
@@ -233,9 +234,7 @@ impl Drive {
         if stuck && let Err(error) = self.race(tap.flush(), inbound, deadline).await? {
             return Err(Over::WriteFailed(error));
         }
-        if stages.whole {
-            self.shared.story.happen(Moment::Sent, Instant::now());
-        }
+        self.shared.note_sent();
         match self.controls.fault {
             Some(Fault::MidBody { close, .. }) => {
                 self.race(tap.line.acknowledged(ACKNOWLEDGEMENT), inbound, deadline)
@@ -246,7 +245,7 @@ impl Drive {
             Some(Fault::DropResponse { after, close }) => {
                 self.stopped(inbound, deadline).await?;
                 if after == ResponsePart::Headers {
-                    self.handed_up(inbound, |_| true).await;
+                    self.handed_up(inbound, |_| true).await?;
                 }
                 Err(Over::Fault(close))
             }
@@ -267,7 +266,7 @@ impl Drive {
     ) -> Result<(), Over> {
         let tap = &self.connection.tap;
         self.stopped(inbound, deadline).await?;
-        self.handed_up(inbound, |_| true).await;
+        self.handed_up(inbound, |_| true).await?;
         let bytes = match self.inbox.content_length() {
             Some(0) => {
                 tap.frames(Frames::resume);
@@ -280,7 +279,7 @@ impl Drive {
             tap.frames(|frames| frames.permit_data(bytes));
             self.stopped(inbound, deadline).await?;
             let whole = tap.frames(|frames| frames.now.whole_data_in).unwrap_or(0);
-            self.handed_up(inbound, |got| got >= whole).await;
+            self.handed_up(inbound, |got| got >= whole).await?;
         }
         Ok(())
     }
@@ -300,9 +299,16 @@ impl Drive {
     }
 
     /// Lets hyper hand up what it was given, until so much body has come.
-    async fn handed_up(&self, inbound: &mut Inbound, enough: impl Fn(u64) -> bool) {
+    async fn handed_up(
+        &self,
+        inbound: &mut Inbound,
+        enough: impl Fn(u64) -> bool,
+    ) -> Result<(), Over> {
         let soon = Some(Instant::now() + HANDED_UP);
-        // Whatever comes first, the cut follows.
-        let _ = self.race(self.inbox.until(enough), inbound, soon).await;
+        match self.race(self.inbox.until(enough), inbound, soon).await {
+            // It is handed up, or never will be: the cut follows in any case.
+            Err(Over::Received(Ok(())) | Over::OutOfPatience) => Ok(()),
+            other => other,
+        }
     }
 }

@@ -29,6 +29,9 @@ struct State {
     /// Writes are collected instead of sent.
     holding: bool,
     held: Vec<u8>,
+    /// When the kernel had the last byte that was written. Stamped under the lock, so that what
+    /// is read in answer to it is later for sure.
+    last_write: Option<Instant>,
     /// Nothing is read, not even what is there.
     read_shut: bool,
     written: u64,
@@ -78,6 +81,7 @@ impl Line {
                 tcp: Some(tcp),
                 holding: false,
                 held: Vec::new(),
+                last_write: None,
                 read_shut: false,
                 written: 0,
                 reader: None,
@@ -101,6 +105,13 @@ impl Line {
     /// Bytes handed to the kernel, ever.
     pub(super) fn written(&self) -> u64 {
         self.state().written
+    }
+
+    /// When the kernel had the last byte, unless some are still held.
+    pub(super) fn all_written(&self) -> Option<Instant> {
+        let state = self.state();
+        let all = !state.holding && state.held.is_empty();
+        state.last_write.filter(|_| all)
     }
 
     pub(super) fn closed(&self) -> Option<Closed> {
@@ -137,32 +148,35 @@ impl Line {
     /// Sends what is held, straight to the socket. Needs no runtime and does not block.
     pub(super) fn release(&self) -> Release {
         let mut state = self.state();
-        if !state.holding {
-            return Release::Nothing;
-        }
-        state.holding = false;
         let State {
             tcp: Some(tcp),
             held,
-            written,
+            holding,
             ..
         } = &mut *state
         else {
             return Release::Nothing;
         };
+        if !std::mem::take(holding) {
+            return Release::Nothing;
+        }
         let socket = SockRef::from(&*tcp);
-        while !held.is_empty() {
-            match socket.send(held) {
-                Ok(sent) => {
-                    held.drain(..sent);
-                    *written += sent as u64;
-                }
+        let mut sent = 0;
+        while sent < held.len() {
+            match socket.send(&held[sent..]) {
+                Ok(bytes) => sent += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // Also a broken connection: the flush that follows meets the same error.
-                Err(_) => return Release::Stuck,
+                Err(_) => break,
             }
         }
-        Release::Gone(Instant::now())
+        let at = Instant::now();
+        state.wrote(sent, at);
+        if state.held.is_empty() {
+            Release::Gone(at)
+        } else {
+            Release::Stuck
+        }
     }
 
     /// Bytes that the peer's kernel has not acknowledged, where the system can tell.
@@ -211,7 +225,6 @@ impl Line {
                 unread,
             };
             drop(tcp);
-            state.held.clear();
             state.closed = Some(closed);
             (closed, state.reader.take(), state.writer.take())
         };
@@ -248,6 +261,15 @@ impl Line {
             *written += sent as u64;
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+impl State {
+    /// So many of the held bytes went out.
+    fn wrote(&mut self, sent: usize, at: Instant) {
+        self.held.drain(..sent);
+        self.written += sent as u64;
+        self.last_write = Some(at);
     }
 }
 
@@ -310,6 +332,7 @@ impl AsyncWrite for LineIo {
         let tcp = state.tcp.as_mut().ok_or_else(gone)?;
         let written = ready!(Pin::new(tcp).poll_write(cx, bytes))?;
         state.written += written as u64;
+        state.last_write = Some(Instant::now());
         Poll::Ready(Ok(written))
     }
 

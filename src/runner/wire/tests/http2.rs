@@ -103,10 +103,11 @@ async fn pair(server: &Server) -> (Connection, Handler) {
             async move { answer.await.map_err(io::Error::other) }
         });
         let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
-        tokio::spawn(server.serve_connection(io, service))
+        let carrier = tokio::spawn(server.serve_connection(io, service));
+        Handler { calls, carrier }
     };
-    let (connection, carrier) = tokio::join!(server.wire.connect(&server.endpoint, SOON), serve);
-    (connection.unwrap(), Handler { calls, carrier })
+    let (connection, handler) = tokio::join!(server.wire.connect(&server.endpoint, SOON), serve);
+    (connection.unwrap(), handler)
 }
 
 fn get() -> Outgoing {
@@ -117,7 +118,7 @@ fn get() -> Outgoing {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_request_goes_over_http2_and_the_connection_can_be_used_again() {
     for scheme in BOTH {
         let server = start(scheme).await;
@@ -151,7 +152,7 @@ async fn a_request_goes_over_http2_and_the_connection_can_be_used_again() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_end_of_the_stream_is_held_until_the_release() {
     for scheme in BOTH {
         let server = start(scheme).await;
@@ -181,7 +182,7 @@ async fn the_end_of_the_stream_is_held_until_the_release() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn without_a_body_the_headers_are_held() {
     for scheme in BOTH {
         let server = start(scheme).await;
@@ -195,7 +196,7 @@ async fn without_a_body_the_headers_are_held() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_body_beyond_the_window_arrives_whole() {
     let server = start(Scheme::Https).await;
     let (connection, mut handler) = pair(&server).await;
@@ -210,7 +211,7 @@ async fn a_body_beyond_the_window_arrives_whole() {
     assert_eq!(done.response.unwrap().body.len(), 2_000_000);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn before_the_request_no_stream_is_opened() {
     for scheme in BOTH {
         for (close, end) in CLOSES {
@@ -232,7 +233,7 @@ async fn before_the_request_no_stream_is_opened() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn mid_body_the_handler_gets_a_share_and_then_an_error() {
     for scheme in BOTH {
         for close in [Close::Fin, Close::Rst, Close::RstStream] {
@@ -273,7 +274,7 @@ async fn mid_body_the_handler_gets_a_share_and_then_an_error() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_hang_up_runs_the_handler_and_reads_nothing() {
     for scheme in BOTH {
         for close in [Close::Fin, Close::Rst, Close::RstStream] {
@@ -308,7 +309,7 @@ async fn a_hang_up_runs_the_handler_and_reads_nothing() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_response_is_dropped_at_its_first_byte_or_after_its_headers() {
     for scheme in BOTH {
         for close in [Close::Fin, Close::Rst, Close::RstStream] {
@@ -355,7 +356,7 @@ fn endless(pieces: &[&'static str]) -> Body {
     BoxBody::new(StreamBody::new(frames))
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn mid_response_what_is_read_of_the_body_is_no_more_than_its_share() {
     for scheme in BOTH {
         for close in [Close::Fin, Close::Rst, Close::RstStream] {
@@ -386,7 +387,7 @@ async fn mid_response_what_is_read_of_the_body_is_no_more_than_its_share() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn mid_response_without_a_body_is_not_fired() {
     let server = start(Scheme::Https).await;
     let (connection, mut handler) = pair(&server).await;
@@ -401,7 +402,7 @@ async fn mid_response_without_a_body_is_not_fired() {
     assert_eq!(done.ending, Ending::Answered);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn after_a_timeout_the_late_response_is_recorded_over_http2_too() {
     for scheme in BOTH {
         let server = start(scheme).await;
@@ -419,7 +420,7 @@ async fn after_a_timeout_the_late_response_is_recorded_over_http2_too() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_stream_that_the_peer_resets_is_closed_by_the_peer() {
     let server = start(Scheme::Http).await;
     let (connection, mut handler) = pair(&server).await;
@@ -434,7 +435,7 @@ async fn a_stream_that_the_peer_resets_is_closed_by_the_peer() {
     assert_eq!(done.delivery, Delivery::Delivered);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_last_byte_of_one_response_releases_another_stream() {
     let server = start(Scheme::Https).await;
     let (one, mut first) = pair(&server).await;
@@ -450,7 +451,7 @@ async fn the_last_byte_of_one_response_releases_another_stream() {
     assert_eq!(two.done().await.ending, Ending::Answered);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_server_without_http2_is_unreachable_if_http2_is_asked_for() {
     let server = Server::start_with(Scheme::Https, Version::Http2, &[]).await;
     let (connection, _) = tokio::join!(
