@@ -49,6 +49,11 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
     let over = match (drive.shared.cut_as(), over) {
         // What the cut did to the streams can be seen before the cut itself.
         (Some(close), Over::Received(_) | Over::WriteFailed(_)) => Over::Cut(close),
+        // HTTP/2 was stopped after the headers, and they were all there was.
+        (None, Over::Received(_)) if tap.frames(|frames| frames.now.stopped) == Some(true) => {
+            let close = drive.controls.fault.and_then(Fault::close);
+            Over::Fault(close.unwrap_or(Close::Fin))
+        }
         (_, over) => over,
     };
     // The answer can be here before the one who released the request has told.

@@ -179,12 +179,20 @@ impl Wire {
 }
 
 /// A connection that is warm and idle: TCP, TLS and HTTP handshakes are done.
-#[derive(Debug)]
 pub struct Connection {
     pub(super) tap: Arc<Tap>,
     pub(super) sender: Sender,
     pub(super) scheme: Scheme,
     pub(super) connected: Instant,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("local_port", &self.local_port())
+            .field("http2", &self.is_http2())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Hyper's end.

@@ -288,14 +288,7 @@ impl Drive {
     async fn stopped(&self, inbound: &mut Inbound, deadline: Option<Instant>) -> Result<(), Over> {
         let tap = &self.connection.tap;
         let stopped = tap.frames_until(|frames| frames.now.stopped);
-        let result = self.race(stopped, inbound, deadline).await;
-        match result {
-            // The headers were all there was, and have been handed up before we looked.
-            Err(Over::Received(_)) if tap.frames(|frames| frames.now.stopped) == Some(true) => {
-                Ok(())
-            }
-            other => other,
-        }
+        self.race(stopped, inbound, deadline).await
     }
 
     /// Lets hyper hand up what it was given, until so much body has come.

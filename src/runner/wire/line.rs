@@ -1,6 +1,7 @@
 //! The TCP connection, below TLS: the place where bytes are held back, released and cut off,
 //! whoever owns the streams above.
 
+use std::fmt;
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -16,13 +17,11 @@ use crate::runner::wire::request::Close;
 use crate::runner::wire::socket;
 
 /// One TCP connection.
-#[derive(Debug)]
 pub(super) struct Line {
     state: Mutex<State>,
     local_port: u16,
 }
 
-#[derive(Debug)]
 struct State {
     /// Taken when we close.
     tcp: Option<TcpStream>,
@@ -71,6 +70,14 @@ pub(super) enum Look {
 /// A peer that keeps sending cannot keep us from closing: at most so many unread bytes are thrown
 /// away so that a FIN does not become a reset.
 const MOST_DRAINED: usize = 1024 * 1024;
+
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Line")
+            .field("local_port", &self.local_port)
+            .finish_non_exhaustive()
+    }
+}
 
 impl Line {
     pub(super) fn new(tcp: TcpStream) -> io::Result<Arc<Line>> {
@@ -184,18 +191,18 @@ impl Line {
         self.state().tcp.as_ref().and_then(socket::unacknowledged)
     }
 
-    /// Waits until the peer's kernel has everything, at most `at_most`; a delayed acknowledgement
-    /// takes about 40 ms. Says whether it is known to have it.
+    /// Waits until the peer's kernel has everything, at most `at_most`, and all of that where the
+    /// system cannot tell; a delayed acknowledgement takes about 40 ms. Says whether the kernel is
+    /// known to have it.
     pub(super) async fn acknowledged(&self, at_most: Duration) -> bool {
         let until = Instant::now() + at_most;
-        loop {
-            match self.unacknowledged() {
-                None => return false,
-                Some(0) => return true,
-                Some(_) if Instant::now() >= until => return false,
-                Some(_) => tokio::time::sleep(Duration::from_millis(1)).await,
+        while self.closed().is_none() && Instant::now() < until {
+            if self.unacknowledged() == Some(0) {
+                return true;
             }
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
+        false
     }
 
     /// Closes now, and wakes whoever reads or writes. Only the first call counts. A whole
@@ -361,5 +368,67 @@ fn remember(place: &mut Option<Waker>, cx: &Context<'_>) {
         .is_some_and(|waker| waker.will_wake(cx.waker()))
     {
         *place = Some(cx.waker().clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn pair() -> (Arc<Line>, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (ours, theirs) = tokio::join!(TcpStream::connect(address), listener.accept());
+        (Line::new(ours.unwrap()).unwrap(), theirs.unwrap().0)
+    }
+
+    #[tokio::test]
+    async fn a_release_that_the_kernel_does_not_take_is_finished_by_a_flush() {
+        let (line, mut peer) = pair().await;
+        let mut io = LineIo(Arc::clone(&line));
+        let block = vec![b'x'; 64 * 1024];
+        let mut written = 0;
+        // Nobody reads, so the kernel stops taking bytes: a zero timeout polls once.
+        while let Ok(result) = tokio::time::timeout(Duration::ZERO, io.write(&block)).await {
+            written += result.unwrap();
+        }
+        line.hold();
+        io.write_all(&block).await.unwrap();
+        assert!(line.is_holding());
+        assert_eq!(line.all_written(), None);
+        assert_eq!(line.release(), Release::Stuck);
+        assert_eq!(line.release(), Release::Nothing);
+        assert_eq!(line.all_written(), None);
+        let mut got = vec![0; written + block.len()];
+        let (flushed, read) = tokio::join!(io.flush(), peer.read_exact(&mut got));
+        flushed.unwrap();
+        read.unwrap();
+        assert!(line.all_written().is_some());
+        assert!(got.iter().all(|byte| *byte == b'x'));
+    }
+
+    #[tokio::test]
+    async fn what_is_read_and_written_after_a_close_is_an_error() {
+        let (line, _peer) = pair().await;
+        let mut io = LineIo(Arc::clone(&line));
+        assert!(
+            line.close(Close::RstStream)
+                .is_some_and(|closed| closed.close == Close::Fin)
+        );
+        assert!(line.close(Close::Rst).is_none());
+        assert!(io.read_u8().await.is_err());
+        assert!(io.write_u8(0).await.is_err());
+        assert_eq!(line.look(), Look::Closed);
+    }
+
+    #[tokio::test]
+    async fn a_close_wakes_a_reader_that_waits() {
+        let (line, _peer) = pair().await;
+        let mut io = LineIo(Arc::clone(&line));
+        let (read, closed) = tokio::join!(io.read_u8(), async { line.close(Close::Fin) });
+        assert!(read.is_err() && closed.is_some());
     }
 }

@@ -21,14 +21,12 @@ use crate::runner::wire::scan::Scan;
 use crate::runner::wire::story::Story;
 
 /// With or without TLS.
-#[derive(Debug)]
 pub(super) enum Stream {
     Plain(LineIo),
     Tls(Box<TlsStream<LineIo>>),
 }
 
 /// One connection's bytes above TLS.
-#[derive(Debug)]
 pub(super) struct Tap {
     pub(super) line: Arc<Line>,
     state: Mutex<State>,
@@ -36,7 +34,6 @@ pub(super) struct Tap {
     changed: Notify,
 }
 
-#[derive(Debug)]
 struct State {
     stream: Stream,
     flight: Option<Tapped>,
@@ -51,7 +48,6 @@ struct State {
     ended: Option<PeerEnd>,
 }
 
-#[derive(Debug)]
 struct Tapped {
     story: Arc<Story>,
     scan: Scan,
@@ -222,7 +218,6 @@ impl Stream {
 }
 
 /// What hyper is given.
-#[derive(Debug)]
 pub(super) struct TapIo {
     tap: Arc<Tap>,
     http2: bool,
