@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -77,6 +77,13 @@ impl Flight {
     /// When the last byte of the request had been handed to the kernel.
     pub fn sent_at(&self) -> Option<Instant> {
         self.shared.story.at(Moment::Sent)
+    }
+
+    /// Waits, at most `at_most`, until the peer's kernel has acknowledged all that was sent so far,
+    /// and says whether it has. Through a proxy that is the first hop only; where the system
+    /// cannot tell (it can on Linux) it waits and says no.
+    pub async fn acknowledged(&self, at_most: Duration) -> bool {
+        self.shared.line.acknowledged(at_most).await
     }
 
     /// Waits for the end.

@@ -1,6 +1,7 @@
 //! Follows the frames of an HTTP/2 connection (RFC 9113, section 4.1) in both directions, just far
 //! enough to know what of the present stream has gone out, what has come in, and where a fault
-//! must stop it. It decodes no headers: hyper does.
+//! must stop it. It decodes no headers (hyper does), so that it takes an informational response
+//! for the beginning of the response.
 
 use crate::runner::wire::request::{Fault, ResponsePart};
 
@@ -292,5 +293,98 @@ impl Reader {
             started: true,
             finished: frame.length == 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runner::wire::request::Close;
+
+    fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        let mut frame = length[1..].to_vec();
+        frame.extend([kind, flags]);
+        frame.extend(stream.to_be_bytes());
+        frame.extend(payload);
+        frame
+    }
+
+    /// Both directions of one exchange on a stream.
+    fn exchange(stream: u32) -> (Vec<u8>, Vec<u8>) {
+        let request = [
+            frame(HEADERS, END_HEADERS, stream, b"head"),
+            frame(DATA, END_STREAM, stream, b"data"),
+        ];
+        let response = [
+            frame(SETTINGS, 0, 0, b""),
+            frame(HEADERS, END_HEADERS, stream, b"head"),
+            frame(DATA, 0, stream, b"body"),
+            frame(DATA, END_STREAM, stream, b""),
+        ];
+        (request.concat(), response.concat())
+    }
+
+    #[test]
+    fn an_exchange_is_followed_however_the_bytes_come() {
+        let (request, response) = exchange(1);
+        for piece in 1..40 {
+            let mut frames = Frames::new();
+            frames.follow(None);
+            frames.sent(&[b'p'; PREFACE]);
+            for bytes in request.chunks(piece) {
+                assert!(!frames.now.end_out);
+                frames.sent(bytes);
+            }
+            assert!(frames.now.headers_out && frames.now.end_out);
+            assert_eq!(frames.now.data_out, 4);
+            let (mut first, mut last, mut count) = (0, 0, 0);
+            for bytes in response.chunks(piece) {
+                let passed = frames.received(bytes);
+                first += usize::from(passed.first);
+                last += usize::from(passed.last);
+                count += passed.count;
+            }
+            assert_eq!((first, last, count), (1, 1, response.len()));
+            assert!(frames.settings_in);
+            assert_eq!(frames.now.whole_data_in, 4);
+        }
+    }
+
+    #[test]
+    fn a_stop_is_at_the_same_byte_however_the_bytes_come() {
+        let (request, response) = exchange(1);
+        let fault = Fault::MidResponse {
+            share: 0.5,
+            close: Close::Fin,
+        };
+        for piece in 1..40 {
+            let mut frames = Frames::new();
+            frames.follow(Some(fault));
+            frames.sent(&[b'p'; PREFACE]);
+            frames.sent(&request);
+            let mut count = 0;
+            for limit in [9 + 13, 9 + 13 + 9 + 2] {
+                while !frames.now.stopped {
+                    let end = response.len().min(count + piece);
+                    count += frames.received(&response[count..end]).count;
+                }
+                assert_eq!(count, limit, "in pieces of {piece}");
+                frames.permit_data(2);
+            }
+        }
+    }
+
+    #[test]
+    fn frames_of_an_earlier_stream_do_not_count() {
+        let mut frames = Frames::new();
+        frames.sent(&[b'p'; PREFACE]);
+        frames.sent(&exchange(1).0);
+        frames.follow(None);
+        assert!(!frames.received(&exchange(1).1).first);
+        frames.sent(&exchange(3).0);
+        assert!(!frames.received(&exchange(1).1).first);
+        assert_eq!(frames.now.seen, 0);
+        assert!(frames.received(&exchange(3).1).last);
     }
 }
