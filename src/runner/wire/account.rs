@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use crate::runner::wire::connect::{Connection, Sender};
+use crate::runner::wire::connect::Connection;
 use crate::runner::wire::done::{
     Delivery, Done, Ending, FaultReport, LateResponse, Response, Times,
 };
@@ -29,8 +29,8 @@ pub(super) enum Over {
     Received(Result<(), hyper::Error>),
     /// The owner cut it off.
     Cut(Close),
-    /// The driver cut it off.
-    Fault,
+    /// The fault's time has come: it is cut off like this.
+    Fault(Close),
     /// The request could not be written, and nobody reads.
     WriteFailed(io::Error),
     /// The patience of every exchange is over.
@@ -46,16 +46,27 @@ const IDLE: Duration = Duration::from_millis(50);
 pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) -> Done {
     let tap = Arc::clone(&drive.connection.tap);
     let story = Arc::clone(&drive.shared.story);
-    if let Over::Cut(close) = over
+    let over = match (drive.shared.cut_as(), over) {
+        // What the cut did to the streams can be seen before the cut itself.
+        (Some(close), Over::Received(_) | Over::WriteFailed(_)) => Over::Cut(close),
+        // HTTP/2 was stopped after the headers, and they were all there was.
+        (None, Over::Received(_)) if tap.frames(|frames| frames.now.stopped) == Some(true) => {
+            let close = drive.controls.fault.and_then(Fault::close);
+            Over::Fault(close.unwrap_or(Close::Fin))
+        }
+        (_, over) => over,
+    };
+    // The answer can be here before the one who released the request has told.
+    drive.shared.note_sent();
+    let mut inbound = inbound;
+    if let Over::Cut(close) | Over::Fault(close) = over
         && tap.line.closed().is_none()
     {
-        drive.wait_and_close(close).await;
+        drive.cut(close, inbound.take()).await;
     }
-    let ended = tap
-        .line
-        .closed()
-        .map_or_else(Instant::now, |closed| closed.at);
-    if matches!(over, Over::Received(Ok(()))) {
+    let closed = tap.line.closed();
+    let ended = closed.map_or_else(Instant::now, |closed| closed.at);
+    if matches!(over, Over::Received(Ok(()))) && closed.is_none() {
         story.happen(Moment::LastByte, tap.last_read().unwrap_or(ended));
     }
     let ending = ending(&over, &tap);
@@ -72,7 +83,7 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
         Delivery::ResponseSeen
     } else if times.sent.is_some() {
         Delivery::Delivered
-    } else if tap.line.written() > drive.written_before {
+    } else if drive.has_sent_some() {
         Delivery::Partial
     } else {
         Delivery::NotSent
@@ -80,7 +91,7 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
     let fault = drive
         .controls
         .fault
-        .map(|fault| report(fault, &over, tap.line.closed(), &times, response.as_ref()));
+        .map(|fault| report(fault, &over, closed, &times, response.as_ref()));
     drive.shared.over();
     story.happen(Moment::Ended, ended);
     let mut late = None;
@@ -90,7 +101,10 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
             late = inbound.map(|inbound| park(inbound, drive.inbox, drive.connection));
         }
         Over::Impossible(_) => connection = Some(drive.connection),
-        Over::Received(Ok(())) if times.sent.is_some() => {
+        Over::Received(Ok(())) if times.sent.is_some() && closed.is_none() => {
+            connection = idle(drive.connection).await;
+        }
+        Over::Cut(Close::RstStream) | Over::Fault(Close::RstStream) if closed.is_none() => {
             connection = idle(drive.connection).await;
         }
         _ => {
@@ -110,10 +124,10 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
 
 fn ending(over: &Over, tap: &Tap) -> Ending {
     match over {
+        Over::Received(_) if tap.line.closed().is_some() => Ending::HungUp,
         Over::Received(Ok(())) => Ending::Answered,
-        Over::Received(Err(_)) if tap.line.closed().is_some() => Ending::HungUp,
         Over::Received(Err(error)) => failure(error, tap),
-        Over::Cut(_) | Over::Fault => Ending::HungUp,
+        Over::Cut(_) | Over::Fault(_) => Ending::HungUp,
         Over::OutOfPatience | Over::GaveUp => Ending::TimedOut,
         Over::Impossible(says) => Ending::Broken { says: says.clone() },
         Over::WriteFailed(error) => Ending::ClosedByPeer {
@@ -141,6 +155,9 @@ fn failure(error: &hyper::Error, tap: &Tap) -> Ending {
         },
         Some(PeerEnd::Error(says)) => Ending::Broken {
             says: format!("the connection broke {place}: {says}"),
+        },
+        None if tap.frames(|frames| frames.now.reset_in) == Some(true) => Ending::ClosedByPeer {
+            says: format!("the peer reset the stream {place}: {}", words(error)),
         },
         None => Ending::Broken {
             says: format!("the exchange broke {place}: {}", words(error)),
@@ -170,42 +187,50 @@ fn report(
 ) -> FaultReport {
     let not_fired = |says: String| FaultReport { fired: false, says };
     let fired = |says: String| FaultReport { fired: true, says };
-    let how = closed.map_or("", |closed| name(closed.close));
+    let how = match (closed, over) {
+        (Some(closed), _) => name(closed.close),
+        (None, Over::Cut(close) | Over::Fault(close)) => name(*close),
+        _ => "",
+    };
+    // HTTP/1.1 is cut at the exact byte, before the driver knows.
+    let cut =
+        matches!(over, Over::Fault(_)) || closed.is_some() && matches!(over, Over::Received(_));
     match (fault, over) {
         (_, Over::Impossible(says)) => not_fired(says.clone()),
         (_, Over::WriteFailed(error)) => {
             not_fired(format!("the request could not be written: {error}"))
         }
-        (Fault::BeforeRequest { .. }, Over::Fault) => {
-            fired(format!("closed by {how} before any byte of the request"))
-        }
-        (Fault::MidBody { .. }, Over::Fault) => fired(format!(
-            "closed by {how} in the middle of the request's body"
-        )),
+        (_, Over::OutOfPatience) => not_fired("our patience was over before its time came".into()),
         (Fault::HangUp, Over::Cut(_)) => match (times.sent, closed) {
-            (Some(sent), Some(closed)) => fired(format!(
+            (Some(sent), closed) => fired(format!(
                 "closed by {how} {:?} after the request was sent; {}",
-                closed.at.saturating_duration_since(sent),
-                match closed.unread {
+                times.ended.saturating_duration_since(sent),
+                match closed.map_or(0, |closed| closed.unread) {
                     0 => "nothing had come back".to_owned(),
                     bytes => format!("at least {bytes} bytes lay unread"),
                 },
             )),
             _ => not_fired("cut before the request was sent".into()),
         },
-        (Fault::DropResponse { after, .. }, Over::Received(Err(_))) if closed.is_some() => {
-            let part = match after {
-                ResponsePart::FirstByte => "its first byte",
-                ResponsePart::Headers => "its headers",
-            };
-            fired(format!("closed by {how} when {part} had come"))
+        (_, Over::Cut(_)) => not_fired("the exchange was cut off before its time came".into()),
+        (Fault::BeforeRequest { .. }, _) if cut => {
+            fired(format!("closed by {how} before any byte of the request"))
         }
-        (Fault::MidResponse { .. }, Over::Received(Err(_))) if closed.is_some() => {
-            let read = response.map_or(0, |response| response.body_len);
-            fired(format!(
-                "closed by {how} after {read} bytes of the response's body"
-            ))
-        }
+        (Fault::MidBody { .. }, _) if cut => fired(format!(
+            "closed by {how} in the middle of the request's body"
+        )),
+        (Fault::DropResponse { after, .. }, _) if cut => fired(match after {
+            ResponsePart::FirstByte => {
+                format!("closed by {how} when the response's first byte had come")
+            }
+            ResponsePart::Headers => {
+                format!("closed by {how} when the response's headers had come")
+            }
+        }),
+        (Fault::MidResponse { .. }, _) if cut => fired(format!(
+            "closed by {how} after {} bytes of the response's body",
+            response.map_or(0, |response| response.body_len)
+        )),
         (Fault::Timeout { after }, Over::GaveUp) => fired(format!(
             "gave up {after:?} after the request was sent and left the connection open"
         )),
@@ -215,12 +240,7 @@ fn report(
         (_, Over::Received(Ok(()))) => {
             not_fired("the response was complete before the fault's time came".into())
         }
-        (_, Over::Received(Err(_))) => {
-            not_fired("the exchange broke before the fault's time came".into())
-        }
-        (_, Over::OutOfPatience) => not_fired("our patience was over before its time came".into()),
-        (_, Over::Cut(_)) => not_fired("the exchange was cut off before its time came".into()),
-        (_, Over::Fault | Over::GaveUp) => fired(format!("closed by {how}")),
+        _ => not_fired("the exchange broke before the fault's time came".into()),
     }
 }
 
@@ -228,8 +248,7 @@ fn name(close: Close) -> &'static str {
     match close {
         Close::Fin => "FIN",
         Close::Rst => "RST",
-        // Asked of a connection that has no streams.
-        Close::RstStream => "FIN (HTTP/1.1 has no streams to cancel)",
+        Close::RstStream => "RST_STREAM",
     }
 }
 
@@ -254,8 +273,7 @@ fn park(inbound: Inbound, inbox: Inbox, connection: Connection) -> LateResponse 
 
 /// The connection, if it can carry another request.
 async fn idle(mut connection: Connection) -> Option<Connection> {
-    let Sender::Http1(sender) = &mut connection.sender;
-    match tokio::time::timeout(IDLE, sender.ready()).await {
+    match tokio::time::timeout(IDLE, connection.sender.ready()).await {
         Ok(Ok(())) => Some(connection),
         _ => None,
     }

@@ -7,14 +7,15 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::Empty;
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 use crate::runner::wire::drive;
 use crate::runner::wire::flight::Flight;
+use crate::runner::wire::http2::GatedBody;
 use crate::runner::wire::line::{Line, LineIo, Look};
 use crate::runner::wire::request::{Controls, Outgoing};
 use crate::runner::wire::tap::{Stream, Tap, TapIo};
@@ -77,7 +78,7 @@ pub struct TlsOptions {
     pub verify: bool,
 }
 
-/// The TLS options cannot work, or the version is not supported.
+/// The TLS options cannot work.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct WireError(pub String);
@@ -96,20 +97,22 @@ pub struct Unreachable {
 #[derive(Clone, Debug)]
 pub struct Wire {
     tls: Arc<rustls::ClientConfig>,
+    version: Version,
 }
 
 impl Wire {
     /// # Errors
-    /// If the identity does not fit its key, a root is not a certificate, or the version is not
-    /// supported.
+    /// If the identity does not fit its key, or a root is not a certificate.
     pub fn new(tls: TlsOptions, version: Version) -> Result<Wire, WireError> {
-        if version == Version::Http2 {
-            return Err(WireError("HTTP/2 is not supported yet".into()));
-        }
         let mut config = tls::client(tls)?;
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = match version {
+            Version::Auto => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
+            Version::Http1 => vec![b"http/1.1".to_vec()],
+            Version::Http2 => vec![b"h2".to_vec()],
+        };
         Ok(Wire {
             tls: Arc::new(config),
+            version,
         })
     }
 
@@ -140,8 +143,11 @@ impl Wire {
             .await
             .and_then(Line::new)
             .map_err(|error| unreachable("cannot connect to", error))?;
-        let stream = match to.scheme {
-            Scheme::Http => Stream::Plain(LineIo(Arc::clone(&line))),
+        let (stream, http2) = match to.scheme {
+            Scheme::Http => (
+                Stream::Plain(LineIo(Arc::clone(&line))),
+                self.version == Version::Http2,
+            ),
             Scheme::Https => {
                 let name = ServerName::try_from(to.host.clone())
                     .map_err(|error| unreachable("no name for TLS in", io::Error::other(error)))?;
@@ -149,58 +155,105 @@ impl Wire {
                     .connect(name, LineIo(Arc::clone(&line)))
                     .await
                     .map_err(|error| unreachable("TLS handshake failed with", error))?;
-                Stream::Tls(Box::new(stream))
+                let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+                if self.version == Version::Http2 && !http2 {
+                    return Err(Unreachable {
+                        refused: false,
+                        says: format!("{to} does not speak HTTP/2"),
+                    });
+                }
+                (Stream::Tls(Box::new(stream)), http2)
             }
         };
-        let tap = Tap::new(line, stream);
-        let io = TokioIo::new(TapIo(Arc::clone(&tap)));
-        let (sender, carrier) = http1::handshake(io)
+        let tap = Tap::new(line, stream, http2);
+        let sender = Sender::shake_hands(&tap, http2)
             .await
             .map_err(|error| unreachable("HTTP handshake failed with", io::Error::other(error)))?;
-        tokio::spawn(async move {
-            // What goes wrong here is seen by the exchange that it befalls.
-            let _ = carrier.await;
-        });
         Ok(Connection {
             tap,
-            sender: Sender::Http1(sender),
+            sender,
+            scheme: to.scheme,
             connected: Instant::now(),
         })
     }
 }
 
 /// A connection that is warm and idle: TCP, TLS and HTTP handshakes are done.
-#[derive(Debug)]
 pub struct Connection {
     pub(super) tap: Arc<Tap>,
     pub(super) sender: Sender,
+    pub(super) scheme: Scheme,
     pub(super) connected: Instant,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("local_port", &self.local_port())
+            .field("http2", &self.is_http2())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Hyper's end.
 #[derive(Debug)]
 pub(super) enum Sender {
     Http1(http1::SendRequest<Empty<Bytes>>),
+    Http2(http2::SendRequest<GatedBody>),
+}
+
+impl Sender {
+    async fn shake_hands(tap: &Arc<Tap>, http2: bool) -> Result<Sender, hyper::Error> {
+        let io = TokioIo::new(TapIo::new(Arc::clone(tap)));
+        // What goes wrong in these tasks is seen by the exchange that it befalls.
+        if http2 {
+            let (sender, carrier) = http2::handshake(TokioExecutor::new(), io).await?;
+            let carrier = tokio::spawn(carrier);
+            // Only with the peer's settings does the connection stand.
+            tokio::select! {
+                () = tap.frames_until(|frames| frames.settings_in) => Ok(Sender::Http2(sender)),
+                ended = carrier => match ended {
+                    Ok(Err(error)) => Err(error),
+                    _ => Ok(Sender::Http2(sender)),
+                },
+            }
+        } else {
+            let (sender, carrier) = http1::handshake(io).await?;
+            tokio::spawn(carrier);
+            Ok(Sender::Http1(sender))
+        }
+    }
+
+    pub(super) async fn ready(&mut self) -> Result<(), hyper::Error> {
+        match self {
+            Sender::Http1(sender) => sender.ready().await,
+            Sender::Http2(sender) => sender.ready().await,
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        match self {
+            Sender::Http1(sender) => sender.is_closed(),
+            Sender::Http2(sender) => sender.is_closed(),
+        }
+    }
 }
 
 impl Connection {
     /// The peer has not closed it.
     pub fn is_open(&self) -> bool {
-        let Sender::Http1(sender) = &self.sender;
         let quiet = match self.tap.line.look() {
             Look::Quiet => true,
-            // Over TLS it may be a session ticket; without TLS it is an answer to no question.
-            Look::BytesWaiting => self.tap.is_tls(),
+            // It may be a session ticket or a ping; without these it is an answer to no question.
+            Look::BytesWaiting => self.tap.is_tls() || self.is_http2(),
             Look::Closed => false,
         };
-        quiet && !sender.is_closed() && self.tap.ended().is_none()
+        quiet && !self.sender.is_closed() && self.tap.ended().is_none()
     }
 
     /// It speaks HTTP/2.
     pub fn is_http2(&self) -> bool {
-        match self.sender {
-            Sender::Http1(_) => false,
-        }
+        matches!(self.sender, Sender::Http2(_))
     }
 
     /// Our own port.

@@ -3,22 +3,25 @@
 
 use std::convert::Infallible;
 use std::future::{Future, pending};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use http_body_util::Empty;
 use tokio::sync::oneshot;
 
 use crate::runner::wire::account::{self, Over};
-use crate::runner::wire::connect::{Connection, Sender};
+use crate::runner::wire::connect::{Connection, Scheme, Sender};
 use crate::runner::wire::done::Done;
 use crate::runner::wire::encode::encode;
 use crate::runner::wire::flight::{Flight, Moment, Shared};
+use crate::runner::wire::frames::Frames;
+use crate::runner::wire::http2::{Streamed, streamed};
 use crate::runner::wire::receive::{Inbox, receive};
 use crate::runner::wire::request::{Close, Controls, Fault, Outgoing};
-use crate::runner::wire::scan::{Scan, share_of};
+use crate::runner::wire::scan::share_of;
 use crate::runner::wire::story::Story;
 
 /// How long we wait for the peer's kernel to acknowledge before a close. A delayed
@@ -26,7 +29,7 @@ use crate::runner::wire::story::Story;
 pub(super) const ACKNOWLEDGEMENT: Duration = Duration::from_millis(100);
 
 /// What comes back, as far as it has come.
-pub(super) type Inbound = Pin<Box<dyn Future<Output = Result<(), hyper::Error>> + Send>>;
+pub(super) type Inbound = BoxFuture<'static, Result<(), hyper::Error>>;
 
 /// Starts a request, and returns once it is on its way as far as it shall go for now.
 pub(super) async fn launch(
@@ -34,16 +37,27 @@ pub(super) async fn launch(
     request: Outgoing,
     controls: Controls,
 ) -> Flight {
-    let payload = payload(&request, controls.fault);
+    let http2 = connection.is_http2();
+    let payload = match connection.scheme {
+        _ if !http2 => payload(&request, controls.fault),
+        Scheme::Http => {
+            streamed(&request, "http", controls.fault).map(|it| Payload::Stream(Box::new(it)))
+        }
+        Scheme::Https => {
+            streamed(&request, "https", controls.fault).map(|it| Payload::Stream(Box::new(it)))
+        }
+    };
     let story = Arc::new(Story::new(connection.connected));
     let shared = Shared::new(
         Arc::clone(&story),
         Arc::clone(&connection.tap.line),
-        payload.as_ref().is_ok_and(|payload| payload.whole),
+        payload.as_ref().is_ok_and(Payload::is_whole),
+        http2,
         controls.hold,
     );
     let (prepared, is_prepared) = oneshot::channel();
     let drive = Drive {
+        headers_only: false,
         written_before: connection.tap.line.written(),
         connection,
         shared: Arc::clone(&shared),
@@ -57,11 +71,23 @@ pub(super) async fn launch(
     Flight::new(shared, driver)
 }
 
-/// The bytes that shall go out.
-struct Payload {
-    bytes: Vec<u8>,
-    /// They are the whole request.
-    whole: bool,
+/// What shall go out.
+enum Payload {
+    Bytes {
+        bytes: Vec<u8>,
+        /// They are the whole request.
+        whole: bool,
+    },
+    Stream(Box<Streamed>),
+}
+
+impl Payload {
+    fn is_whole(&self) -> bool {
+        match self {
+            Payload::Bytes { whole, .. } => *whole,
+            Payload::Stream(streamed) => streamed.is_whole(),
+        }
+    }
 }
 
 /// # Errors
@@ -81,7 +107,7 @@ fn payload(request: &Outgoing, fault: Option<Fault>) -> Result<Payload, String> 
         encoded.bytes.truncate(encoded.body_start + kept);
         whole = false;
     }
-    Ok(Payload {
+    Ok(Payload::Bytes {
         bytes: encoded.bytes,
         whole,
     })
@@ -95,6 +121,8 @@ pub(super) struct Drive {
     pub(super) inbox: Inbox,
     pub(super) begun: Instant,
     pub(super) written_before: u64,
+    /// The frame with the headers is all that is sent, and is what is held.
+    headers_only: bool,
 }
 
 impl Drive {
@@ -104,6 +132,10 @@ impl Drive {
         payload: Result<Payload, String>,
         prepared: oneshot::Sender<()>,
     ) -> Done {
+        let tap = Arc::clone(&self.connection.tap);
+        let head_only = request.method == http::Method::HEAD;
+        let story = Arc::clone(&self.shared.story);
+        tap.follow(story, head_only, self.controls.fault);
         let payload = match payload {
             Ok(payload) => payload,
             Err(says) => return account::close(self, Over::Impossible(says), None).await,
@@ -112,17 +144,29 @@ impl Drive {
             let over = self.before_request(close, prepared).await;
             return account::close(self, over, None).await;
         }
-        let tap = Arc::clone(&self.connection.tap);
-        let head_only = request.method == http::Method::HEAD;
-        tap.follow(
-            Arc::clone(&self.shared.story),
-            Scan::new(head_only, self.controls.fault),
-        );
-        let mut inbound = match self.listen(&request).await {
-            Ok(inbound) => inbound,
-            Err(error) => return account::close(self, Over::Received(Err(error)), None).await,
+        if let Err(error) = self.connection.sender.ready().await {
+            return account::close(self, Over::Received(Err(error)), None).await;
+        }
+        let inbox = self.inbox.clone();
+        let mut inbound: Inbound;
+        let Err(over) = match (payload, &mut self.connection.sender) {
+            (Payload::Bytes { bytes, .. }, Sender::Http1(sender)) => {
+                inbound = receive(sender.send_request(asked(&request)), inbox)
+                    .fuse()
+                    .boxed();
+                self.send(&bytes, &mut inbound, prepared).await
+            }
+            (Payload::Stream(streamed), Sender::Http2(sender)) => {
+                let Streamed { request, stages } = *streamed;
+                self.headers_only = stages.is_headers_only();
+                if self.headers_only {
+                    tap.line.hold();
+                }
+                inbound = receive(sender.send_request(request), inbox).fuse().boxed();
+                self.send_stream(stages, &mut inbound, prepared).await
+            }
+            _ => unreachable!("the payload was made for this connection"),
         };
-        let Err(over) = self.send(&payload, &mut inbound, prepared).await;
         account::close(self, over, Some(inbound)).await
     }
 
@@ -134,34 +178,15 @@ impl Drive {
             close = self.shared.cut_asked() => Over::Cut(close),
             () = self.shared.released() => {
                 self.shared.story.set_released(Instant::now());
-                self.wait_and_close(close).await;
-                Over::Fault
+                Over::Fault(close)
             }
         }
-    }
-
-    /// Makes hyper take a response to this request. It believes that it wrote the request.
-    async fn listen(&mut self, request: &Outgoing) -> Result<Inbound, hyper::Error> {
-        let Sender::Http1(sender) = &mut self.connection.sender;
-        sender.ready().await?;
-        let mut asked = http::Request::new(Empty::new());
-        *asked.method_mut() = request.method.clone();
-        for (name, value) in &request.headers {
-            // The only header that says something about the connection itself.
-            if name.eq_ignore_ascii_case("connection")
-                && let Ok(value) = http::HeaderValue::from_bytes(value)
-            {
-                asked.headers_mut().append(http::header::CONNECTION, value);
-            }
-        }
-        let answer = sender.send_request(asked);
-        Ok(Box::pin(receive(answer, self.inbox.clone())))
     }
 
     /// Runs until the exchange is over.
     async fn send(
         &mut self,
-        payload: &Payload,
+        bytes: &[u8],
         inbound: &mut Inbound,
         prepared: oneshot::Sender<()>,
     ) -> Result<Infallible, Over> {
@@ -176,24 +201,25 @@ impl Drive {
         if !hold {
             self.shared.story.set_released(Instant::now());
         }
-        let (first, last) = payload
-            .bytes
-            .split_at(payload.bytes.len() - usize::from(hold));
+        let (first, last) = bytes.split_at(bytes.len() - usize::from(hold));
         let mut written = self.race(tap.write(first), inbound, deadline).await?;
         if hold && written.is_ok() {
             tap.line.hold();
             written = self.race(tap.write(last), inbound, deadline).await?;
         }
+        if written.is_ok() {
+            self.shared.handed_over();
+            self.shared.note_sent();
+        }
         let _ = prepared.send(());
         self.race(self.shared.released(), inbound, None).await?;
         let released = self.shared.story.released().unwrap_or(self.begun);
         let deadline = Some(released + patience);
-        if written.is_ok() {
+        if hold && written.is_ok() {
             written = self.race(tap.flush(), inbound, deadline).await?;
         }
         match written {
-            Ok(()) if payload.whole => self.shared.story.happen(Moment::Sent, Instant::now()),
-            Ok(()) => {}
+            Ok(()) => self.shared.note_sent(),
             Err(error) if self.controls.fault == Some(Fault::HangUp) => {
                 return Err(Over::WriteFailed(error));
             }
@@ -204,23 +230,28 @@ impl Drive {
             Some(Fault::MidBody { close, .. }) => {
                 self.race(tap.line.acknowledged(ACKNOWLEDGEMENT), inbound, deadline)
                     .await?;
-                tap.line.close(close);
-                Err(Over::Fault)
+                Err(Over::Fault(close))
             }
-            Some(Fault::Timeout { after }) => {
-                let sent = self.shared.story.at(Moment::Sent).unwrap_or(released);
-                let over = self.race(pending(), inbound, Some(sent + after)).await;
-                match over {
-                    Err(Over::OutOfPatience) => Err(Over::GaveUp),
-                    other => other,
-                }
-            }
+            Some(Fault::Timeout { after }) => self.give_up(after, inbound).await,
             _ => self.race(pending(), inbound, deadline).await,
         }
     }
 
+    /// Waits as long as a timeout fault does.
+    pub(super) async fn give_up(
+        &self,
+        after: Duration,
+        inbound: &mut Inbound,
+    ) -> Result<Infallible, Over> {
+        let sent = self.shared.story.at(Moment::Sent).unwrap_or(self.begun);
+        match self.race(pending(), inbound, Some(sent + after)).await {
+            Err(Over::OutOfPatience) => Err(Over::GaveUp),
+            other => other,
+        }
+    }
+
     /// Does one step, unless the exchange ends before it is done.
-    async fn race<T>(
+    pub(super) async fn race<T>(
         &self,
         step: impl Future<Output = T>,
         inbound: &mut Inbound,
@@ -235,14 +266,49 @@ impl Drive {
         }
     }
 
-    /// Closes. A reset throws away what the peer has not got: it waits for that a little.
-    pub(super) async fn wait_and_close(&self, close: Close) {
-        let line = &self.connection.tap.line;
-        if close == Close::Rst {
-            line.acknowledged(ACKNOWLEDGEMENT).await;
+    /// Whether the kernel was given any byte of the request.
+    pub(super) fn has_sent_some(&self) -> bool {
+        let tap = &self.connection.tap;
+        match tap.frames(|frames| frames.now.headers_out) {
+            Some(headers_out) => headers_out && !(self.headers_only && tap.line.is_holding()),
+            None => tap.line.written() > self.written_before,
         }
-        line.close(close);
     }
+
+    /// Closes, or cancels the stream (unless a part of it is still held: then the connection
+    /// goes with it). A reset throws away what the peer has not got: it waits for that a little.
+    pub(super) async fn cut(&self, close: Close, inbound: Option<Inbound>) {
+        let tap = &self.connection.tap;
+        if close == Close::RstStream && self.connection.is_http2() && !tap.line.is_holding() {
+            // Hyper cancels the stream of a response that nobody waits for.
+            drop(inbound);
+            tap.frames(Frames::resume);
+            tap.line.open_reading();
+            let cancelled = tap.frames_until(|frames| frames.now.reset_out && frames.flushed);
+            // If it cannot be written the connection is broken, which its next user will see.
+            let _ = tokio::time::timeout(ACKNOWLEDGEMENT, cancelled).await;
+            return;
+        }
+        if close == Close::Rst {
+            tap.line.acknowledged(ACKNOWLEDGEMENT).await;
+        }
+        tap.line.close(close);
+    }
+}
+
+/// What hyper is to believe that it sends: of the request only what tells it how to read the
+/// response and whether to keep the connection.
+fn asked(request: &Outgoing) -> http::Request<Empty<Bytes>> {
+    let mut asked = http::Request::new(Empty::new());
+    *asked.method_mut() = request.method.clone();
+    for (name, value) in &request.headers {
+        if name.eq_ignore_ascii_case("connection")
+            && let Ok(value) = http::HeaderValue::from_bytes(value)
+        {
+            asked.headers_mut().append(http::header::CONNECTION, value);
+        }
+    }
+    asked
 }
 
 async fn until(deadline: Option<Instant>) {

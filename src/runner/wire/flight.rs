@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -79,6 +79,13 @@ impl Flight {
         self.shared.story.at(Moment::Sent)
     }
 
+    /// Waits, at most `at_most`, until the peer's kernel has acknowledged all that was sent so far,
+    /// and says whether it has. Through a proxy that is the first hop only; where the system
+    /// cannot tell (it can on Linux) it waits and says no.
+    pub async fn acknowledged(&self, at_most: Duration) -> bool {
+        self.shared.line.acknowledged(at_most).await
+    }
+
     /// Waits for the end.
     pub async fn done(mut self) -> Done {
         let driver = self.driver.as_mut().expect("only this function takes it");
@@ -116,6 +123,9 @@ pub(super) struct Shared {
     pub(super) line: Arc<Line>,
     /// What is held completes the request; not so if a fault ends it in its middle.
     pub(super) whole: bool,
+    /// A single stream can be cancelled.
+    streams: bool,
+    handed_over: AtomicBool,
     released: AtomicBool,
     cut: Mutex<CutState>,
     changed: Notify,
@@ -130,11 +140,19 @@ enum CutState {
 }
 
 impl Shared {
-    pub(super) fn new(story: Arc<Story>, line: Arc<Line>, whole: bool, hold: bool) -> Arc<Shared> {
+    pub(super) fn new(
+        story: Arc<Story>,
+        line: Arc<Line>,
+        whole: bool,
+        streams: bool,
+        hold: bool,
+    ) -> Arc<Shared> {
         Arc::new(Shared {
             story,
             line,
             whole,
+            streams,
+            handed_over: AtomicBool::new(false),
             released: AtomicBool::new(!hold),
             cut: Mutex::new(CutState::NotAsked),
             changed: Notify::new(),
@@ -173,19 +191,46 @@ impl Shared {
                 return;
             }
             *cut = CutState::Asked(close);
-            let must_wait = close == Close::Rst && self.line.unacknowledged() != Some(0);
-            if !must_wait {
+            let by_driver = match close {
+                Close::Fin => false,
+                Close::Rst => self.line.unacknowledged() != Some(0),
+                Close::RstStream => self.streams,
+            };
+            if !by_driver {
                 self.line.close(close);
             }
         }
         self.changed.notify_waiters();
     }
 
+    /// How the owner cut it, if so.
+    pub(super) fn cut_as(&self) -> Option<Close> {
+        match *self.cut_state() {
+            CutState::Asked(close) => Some(close),
+            CutState::NotAsked | CutState::Over => None,
+        }
+    }
+
+    /// The line has all of the request; a part may be held.
+    pub(super) fn handed_over(&self) {
+        self.handed_over.store(true, Ordering::Release);
+    }
+
+    /// The request is with the kernel, if all of it is.
+    pub(super) fn note_sent(&self) {
+        if self.whole
+            && self.handed_over.load(Ordering::Acquire)
+            && let Some(at) = self.line.all_written()
+        {
+            self.story.happen(Moment::Sent, at);
+        }
+    }
+
     /// Waits for the owner's cut.
     pub(super) async fn cut_asked(&self) -> Close {
         loop {
             let changed = self.changed.notified();
-            if let CutState::Asked(close) = *self.cut_state() {
+            if let Some(close) = self.cut_as() {
                 return close;
             }
             changed.await;

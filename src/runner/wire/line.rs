@@ -1,6 +1,7 @@
 //! The TCP connection, below TLS: the place where bytes are held back, released and cut off,
 //! whoever owns the streams above.
 
+use std::fmt;
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -16,19 +17,20 @@ use crate::runner::wire::request::Close;
 use crate::runner::wire::socket;
 
 /// One TCP connection.
-#[derive(Debug)]
 pub(super) struct Line {
     state: Mutex<State>,
     local_port: u16,
 }
 
-#[derive(Debug)]
 struct State {
     /// Taken when we close.
     tcp: Option<TcpStream>,
     /// Writes are collected instead of sent.
     holding: bool,
     held: Vec<u8>,
+    /// When the kernel had the last byte that was written. Stamped under the lock, so that what
+    /// is read in answer to it is later for sure.
+    last_write: Option<Instant>,
     /// Nothing is read, not even what is there.
     read_shut: bool,
     written: u64,
@@ -69,6 +71,14 @@ pub(super) enum Look {
 /// away so that a FIN does not become a reset.
 const MOST_DRAINED: usize = 1024 * 1024;
 
+impl fmt::Debug for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Line")
+            .field("local_port", &self.local_port)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Line {
     pub(super) fn new(tcp: TcpStream) -> io::Result<Arc<Line>> {
         tcp.set_nodelay(true)?;
@@ -78,6 +88,7 @@ impl Line {
                 tcp: Some(tcp),
                 holding: false,
                 held: Vec::new(),
+                last_write: None,
                 read_shut: false,
                 written: 0,
                 reader: None,
@@ -103,6 +114,13 @@ impl Line {
         self.state().written
     }
 
+    /// When the kernel had the last byte, unless some are still held.
+    pub(super) fn all_written(&self) -> Option<Instant> {
+        let state = self.state();
+        let all = !state.holding && state.held.is_empty();
+        state.last_write.filter(|_| all)
+    }
+
     pub(super) fn closed(&self) -> Option<Closed> {
         self.state().closed
     }
@@ -112,40 +130,60 @@ impl Line {
         self.state().holding = true;
     }
 
+    /// Whether writes are collected.
+    pub(super) fn is_holding(&self) -> bool {
+        self.state().holding
+    }
+
     /// From now on nothing is read.
     pub(super) fn shut_reading(&self) {
         self.state().read_shut = true;
     }
 
+    /// Undoes `shut_reading`.
+    pub(super) fn open_reading(&self) {
+        let reader = {
+            let mut state = self.state();
+            state.read_shut = false;
+            state.reader.take()
+        };
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+
     /// Sends what is held, straight to the socket. Needs no runtime and does not block.
     pub(super) fn release(&self) -> Release {
         let mut state = self.state();
-        if !state.holding {
-            return Release::Nothing;
-        }
-        state.holding = false;
         let State {
             tcp: Some(tcp),
             held,
-            written,
+            holding,
             ..
         } = &mut *state
         else {
             return Release::Nothing;
         };
+        if !std::mem::take(holding) {
+            return Release::Nothing;
+        }
         let socket = SockRef::from(&*tcp);
-        while !held.is_empty() {
-            match socket.send(held) {
-                Ok(sent) => {
-                    held.drain(..sent);
-                    *written += sent as u64;
-                }
+        let mut sent = 0;
+        while sent < held.len() {
+            match socket.send(&held[sent..]) {
+                Ok(bytes) => sent += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // Also a broken connection: the flush that follows meets the same error.
-                Err(_) => return Release::Stuck,
+                Err(_) => break,
             }
         }
-        Release::Gone(Instant::now())
+        let at = Instant::now();
+        state.wrote(sent, at);
+        if state.held.is_empty() {
+            Release::Gone(at)
+        } else {
+            Release::Stuck
+        }
     }
 
     /// Bytes that the peer's kernel has not acknowledged, where the system can tell.
@@ -153,21 +191,22 @@ impl Line {
         self.state().tcp.as_ref().and_then(socket::unacknowledged)
     }
 
-    /// Waits until the peer's kernel has everything, at most `at_most`; a delayed acknowledgement
-    /// takes about 40 ms. Says whether it is known to have it.
+    /// Waits until the peer's kernel has everything, at most `at_most`, and all of that where the
+    /// system cannot tell; a delayed acknowledgement takes about 40 ms. Says whether the kernel is
+    /// known to have it.
     pub(super) async fn acknowledged(&self, at_most: Duration) -> bool {
         let until = Instant::now() + at_most;
-        loop {
-            match self.unacknowledged() {
-                None => return false,
-                Some(0) => return true,
-                Some(_) if Instant::now() >= until => return false,
-                Some(_) => tokio::time::sleep(Duration::from_millis(1)).await,
+        while self.closed().is_none() && Instant::now() < until {
+            if self.unacknowledged() == Some(0) {
+                return true;
             }
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
+        false
     }
 
-    /// Closes now, and wakes whoever reads or writes. Only the first call counts.
+    /// Closes now, and wakes whoever reads or writes. Only the first call counts. A whole
+    /// connection cannot be closed like a stream: that is a FIN.
     pub(super) fn close(&self, close: Close) -> Option<Closed> {
         let (closed, reader, writer) = {
             let mut state = self.state();
@@ -182,13 +221,17 @@ impl Line {
                 // Closing with unread bytes sends a reset: they are taken out first.
                 Close::Fin | Close::RstStream => drain(&socket),
             };
+            let close = if close == Close::Rst {
+                close
+            } else {
+                Close::Fin
+            };
             let closed = Closed {
                 at: Instant::now(),
                 close,
                 unread,
             };
             drop(tcp);
-            state.held.clear();
             state.closed = Some(closed);
             (closed, state.reader.take(), state.writer.take())
         };
@@ -225,6 +268,15 @@ impl Line {
             *written += sent as u64;
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+impl State {
+    /// So many of the held bytes went out.
+    fn wrote(&mut self, sent: usize, at: Instant) {
+        self.held.drain(..sent);
+        self.written += sent as u64;
+        self.last_write = Some(at);
     }
 }
 
@@ -287,6 +339,7 @@ impl AsyncWrite for LineIo {
         let tcp = state.tcp.as_mut().ok_or_else(gone)?;
         let written = ready!(Pin::new(tcp).poll_write(cx, bytes))?;
         state.written += written as u64;
+        state.last_write = Some(Instant::now());
         Poll::Ready(Ok(written))
     }
 
@@ -315,5 +368,67 @@ fn remember(place: &mut Option<Waker>, cx: &Context<'_>) {
         .is_some_and(|waker| waker.will_wake(cx.waker()))
     {
         *place = Some(cx.waker().clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    async fn pair() -> (Arc<Line>, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (ours, theirs) = tokio::join!(TcpStream::connect(address), listener.accept());
+        (Line::new(ours.unwrap()).unwrap(), theirs.unwrap().0)
+    }
+
+    #[tokio::test]
+    async fn a_release_that_the_kernel_does_not_take_is_finished_by_a_flush() {
+        let (line, mut peer) = pair().await;
+        let mut io = LineIo(Arc::clone(&line));
+        let block = vec![b'x'; 64 * 1024];
+        let mut written = 0;
+        // Nobody reads, so the kernel stops taking bytes: a zero timeout polls once.
+        while let Ok(result) = tokio::time::timeout(Duration::ZERO, io.write(&block)).await {
+            written += result.unwrap();
+        }
+        line.hold();
+        io.write_all(&block).await.unwrap();
+        assert!(line.is_holding());
+        assert_eq!(line.all_written(), None);
+        assert_eq!(line.release(), Release::Stuck);
+        assert_eq!(line.release(), Release::Nothing);
+        assert_eq!(line.all_written(), None);
+        let mut got = vec![0; written + block.len()];
+        let (flushed, read) = tokio::join!(io.flush(), peer.read_exact(&mut got));
+        flushed.unwrap();
+        read.unwrap();
+        assert!(line.all_written().is_some());
+        assert!(got.iter().all(|byte| *byte == b'x'));
+    }
+
+    #[tokio::test]
+    async fn what_is_read_and_written_after_a_close_is_an_error() {
+        let (line, _peer) = pair().await;
+        let mut io = LineIo(Arc::clone(&line));
+        assert!(
+            line.close(Close::RstStream)
+                .is_some_and(|closed| closed.close == Close::Fin)
+        );
+        assert!(line.close(Close::Rst).is_none());
+        assert!(io.read_u8().await.is_err());
+        assert!(io.write_u8(0).await.is_err());
+        assert_eq!(line.look(), Look::Closed);
+    }
+
+    #[tokio::test]
+    async fn a_close_wakes_a_reader_that_waits() {
+        let (line, _peer) = pair().await;
+        let mut io = LineIo(Arc::clone(&line));
+        let (read, closed) = tokio::join!(io.read_u8(), async { line.close(Close::Fin) });
+        assert!(read.is_err() && closed.is_some());
     }
 }

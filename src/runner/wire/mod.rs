@@ -11,6 +11,8 @@ mod done;
 mod drive;
 mod encode;
 mod flight;
+mod frames;
+mod http2;
 mod line;
 mod receive;
 mod release;

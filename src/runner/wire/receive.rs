@@ -6,12 +6,19 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use tokio::sync::Notify;
 
 use crate::runner::wire::done::Response;
 
 /// Where a response is collected.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Inbox(Arc<Mutex<Option<Partial>>>);
+pub(super) struct Inbox(Arc<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    partial: Mutex<Option<Partial>>,
+    changed: Notify,
+}
 
 #[derive(Debug)]
 struct Partial {
@@ -24,8 +31,35 @@ struct Partial {
 impl Inbox {
     fn state(&self) -> MutexGuard<'_, Option<Partial>> {
         self.0
+            .partial
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Waits for the head, and until so many bytes of the body have come.
+    pub(super) async fn until(&self, enough: impl Fn(u64) -> bool) {
+        loop {
+            let changed = self.0.changed.notified();
+            if self
+                .state()
+                .as_ref()
+                .is_some_and(|partial| enough(partial.body_len))
+            {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// The length that the head tells.
+    pub(super) fn content_length(&self) -> Option<u64> {
+        let state = self.state();
+        let value = state
+            .as_ref()?
+            .head
+            .headers
+            .get(http::header::CONTENT_LENGTH)?;
+        value.to_str().ok()?.parse().ok()
     }
 
     /// What has come, if its head has.
@@ -58,6 +92,7 @@ pub(super) async fn receive(
         body_len: 0,
         ended: false,
     });
+    inbox.0.changed.notify_waiters();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else {
             continue;
@@ -69,6 +104,7 @@ pub(super) async fn receive(
                 .extend_from_slice(&data[..data.len().min(room)]);
             partial.body_len += data.len() as u64;
         }
+        inbox.0.changed.notify_waiters();
     }
     if let Some(partial) = inbox.state().as_mut() {
         partial.ended = true;

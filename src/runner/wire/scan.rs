@@ -107,8 +107,15 @@ impl Scan {
     /// Takes what was just read.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Seen {
         let mut seen = Seen::default();
-        for (index, &byte) in bytes.iter().enumerate() {
-            let cut = self.step(byte, &mut seen);
+        let mut taken = 0;
+        while taken < bytes.len() {
+            let skipped = self.skip((bytes.len() - taken) as u64);
+            if skipped > 0 {
+                taken += usize::try_from(skipped).unwrap_or(usize::MAX);
+                continue;
+            }
+            let cut = self.step(bytes[taken], &mut seen);
+            taken += 1;
             if cut {
                 seen.cut = self.cut.map(|cut| cut.close);
                 let nothing = matches!(
@@ -118,20 +125,34 @@ impl Scan {
                         ..
                     })
                 );
-                seen.allowed = if nothing { 0 } else { index + 1 };
+                seen.allowed = if nothing { 0 } else { taken };
                 return seen;
-            }
-            if let Place::Body {
-                left: None,
-                until_cut: None,
-            } = self.place
-            {
-                self.seen += (bytes.len() - index - 1) as u64;
-                break;
             }
         }
         seen.allowed = bytes.len();
         seen
+    }
+
+    /// Takes as many of these bytes of body as mean nothing one by one.
+    fn skip(&mut self, bytes: u64) -> u64 {
+        let Place::Body {
+            left,
+            until_cut: None,
+        } = &mut self.place
+        else {
+            return 0;
+        };
+        let skipped = match left {
+            // The last byte is not skipped.
+            Some(left) if *left > 0 => {
+                let skipped = bytes.min(*left - 1);
+                *left -= skipped;
+                skipped
+            }
+            _ => bytes,
+        };
+        self.seen += skipped;
+        skipped
     }
 
     /// Takes one byte and says whether to cut after it.
@@ -272,4 +293,86 @@ pub(super) fn share_of(length: u64, share: f64) -> u64 {
         0.0
     };
     ((length as f64 * share).floor() as u64).min(length.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RESPONSE: &[u8] =
+        b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody";
+
+    /// Where, counted in bytes, each thing was seen, fed in pieces of this size.
+    fn places(
+        scan: &mut Scan,
+        response: &[u8],
+        piece: usize,
+    ) -> (Option<usize>, Option<usize>, usize) {
+        let (mut first, mut last, mut allowed) = (None, None, 0);
+        for (index, bytes) in response.chunks(piece).enumerate() {
+            let seen = scan.feed(bytes);
+            allowed += seen.allowed;
+            first = first.or(seen.first.then_some(index * piece));
+            last = last.or(seen.last.then_some(index * piece));
+            if seen.cut.is_some() {
+                break;
+            }
+        }
+        (first, last, allowed)
+    }
+
+    #[test]
+    fn the_first_and_last_byte_are_found_however_the_bytes_come() {
+        for piece in 1..RESPONSE.len() {
+            let (first, last, allowed) = places(&mut Scan::new(false, None), RESPONSE, piece);
+            // The status, which tells an informational response, is the tenth byte.
+            assert_eq!(first, Some(34 / piece * piece), "in pieces of {piece}");
+            assert_eq!(last, Some((RESPONSE.len() - 1) / piece * piece));
+            assert_eq!(allowed, RESPONSE.len());
+        }
+    }
+
+    #[test]
+    fn a_cut_is_made_at_the_same_byte_however_the_bytes_come() {
+        let close = Close::Fin;
+        for (fault, allowed) in [
+            (
+                Fault::DropResponse {
+                    after: ResponsePart::Headers,
+                    close,
+                },
+                RESPONSE.len() - 4,
+            ),
+            (Fault::MidResponse { share: 0.5, close }, RESPONSE.len() - 2),
+        ] {
+            for piece in 1..RESPONSE.len() {
+                let mut scan = Scan::new(false, Some(fault));
+                assert_eq!(
+                    places(&mut scan, RESPONSE, piece).2,
+                    allowed,
+                    "in pieces of {piece}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_share_never_has_the_last_byte() {
+        assert_eq!(share_of(10, 0.5), 5);
+        assert_eq!(share_of(10, 1.0), 9);
+        assert_eq!(share_of(10, 7.0), 9);
+        assert_eq!(share_of(10, -1.0), 0);
+        assert_eq!(share_of(10, f64::NAN), 0);
+        assert_eq!(share_of(0, 1.0), 0);
+    }
+
+    #[test]
+    fn a_switch_of_protocols_is_no_informational_response() {
+        assert_eq!(is_informational(b"HTTP/1.1 101"), Some(false));
+        assert_eq!(is_informational(b"HTTP/1.1 103"), Some(true));
+        assert_eq!(is_informational(b"HTTP/1.1 1"), None);
+        assert_eq!(is_informational(b"HTTP/1.1 2"), Some(false));
+        assert_eq!(is_informational(b"HTT"), None);
+        assert_eq!(is_informational(b"SSH"), Some(false));
+    }
 }

@@ -1,49 +1,53 @@
 //! The stream above TLS, between hyper and the line. Reads are followed and timed, and cut at the
 //! exact byte. For HTTP/1.1 hyper's own writes are swallowed: the request is written by us, so
-//! that it stands on the wire exactly as it was given.
+//! that it stands on the wire exactly as it was given. HTTP/2 frames pass, and are followed.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Instant;
 
+use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio_rustls::client::TlsStream;
 
 use crate::runner::wire::flight::Moment;
+use crate::runner::wire::frames::Frames;
 use crate::runner::wire::line::{Line, LineIo};
+use crate::runner::wire::request::Fault;
 use crate::runner::wire::scan::Scan;
 use crate::runner::wire::story::Story;
 
 /// With or without TLS.
-#[derive(Debug)]
 pub(super) enum Stream {
     Plain(LineIo),
     Tls(Box<TlsStream<LineIo>>),
 }
 
 /// One connection's bytes above TLS.
-#[derive(Debug)]
 pub(super) struct Tap {
     pub(super) line: Arc<Line>,
     state: Mutex<State>,
-    /// Told when hyper has begun with a request.
-    begun: Notify,
+    /// Told when hyper has written, or what it reads has come to a stop.
+    changed: Notify,
 }
 
-#[derive(Debug)]
 struct State {
     stream: Stream,
     flight: Option<Tapped>,
     swallowed: bool,
+    /// HTTP/2 only.
+    frames: Option<Frames>,
+    /// HTTP/2 only: what was read and not handed up yet, and who waits for it.
+    backlog: BytesMut,
+    stopped: Option<Waker>,
     last_read: Option<Instant>,
     /// The stream ended by the peer's doing.
     ended: Option<PeerEnd>,
 }
 
-#[derive(Debug)]
 struct Tapped {
     story: Arc<Story>,
     scan: Scan,
@@ -71,17 +75,20 @@ impl PeerEnd {
 }
 
 impl Tap {
-    pub(super) fn new(line: Arc<Line>, stream: Stream) -> Arc<Tap> {
+    pub(super) fn new(line: Arc<Line>, stream: Stream, http2: bool) -> Arc<Tap> {
         Arc::new(Tap {
             line,
             state: Mutex::new(State {
                 stream,
                 flight: None,
                 swallowed: false,
+                frames: http2.then(Frames::new),
+                backlog: BytesMut::new(),
+                stopped: None,
                 last_read: None,
                 ended: None,
             }),
-            begun: Notify::new(),
+            changed: Notify::new(),
         })
     }
 
@@ -92,8 +99,12 @@ impl Tap {
     }
 
     /// From now on reads belong to this flight.
-    pub(super) fn follow(&self, story: Arc<Story>, scan: Scan) {
+    pub(super) fn follow(&self, story: Arc<Story>, head_only: bool, fault: Option<Fault>) {
+        let scan = Scan::new(head_only, fault);
         let mut state = self.state();
+        if let Some(frames) = state.frames.as_mut() {
+            frames.follow(fault);
+        }
         state.flight = Some(Tapped { story, scan });
         state.swallowed = false;
         state.last_read = None;
@@ -101,13 +112,35 @@ impl Tap {
 
     /// Waits until hyper has written its request, which is when it will take a response.
     pub(super) async fn hyper_listens(&self) {
+        self.until(|state| state.swallowed).await;
+    }
+
+    /// Waits for something on an HTTP/2 connection.
+    pub(super) async fn frames_until(&self, reached: impl Fn(&Frames) -> bool) {
+        self.until(|state| state.frames.as_ref().is_some_and(&reached))
+            .await;
+    }
+
+    async fn until(&self, reached: impl Fn(&State) -> bool) {
         loop {
-            let begun = self.begun.notified();
-            if self.state().swallowed {
+            let changed = self.changed.notified();
+            if reached(&self.state()) {
                 return;
             }
-            begun.await;
+            changed.await;
         }
+    }
+
+    /// Looks at, or changes, where an HTTP/2 connection stops; `None` for HTTP/1.1.
+    pub(super) fn frames<T>(&self, act: impl FnOnce(&mut Frames) -> T) -> Option<T> {
+        let (result, reader) = {
+            let mut state = self.state();
+            (state.frames.as_mut().map(act), state.stopped.take())
+        };
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+        result
     }
 
     pub(super) fn last_read(&self) -> Option<Instant> {
@@ -116,10 +149,12 @@ impl Tap {
 
     /// Bytes of response that were read, informational ones not counted.
     pub(super) fn response_seen(&self) -> u64 {
-        self.state()
-            .flight
-            .as_ref()
-            .map_or(0, |tapped| tapped.scan.seen)
+        let state = self.state();
+        match (&state.frames, &state.flight) {
+            (Some(frames), _) => frames.now.seen,
+            (None, Some(tapped)) => tapped.scan.seen,
+            (None, None) => 0,
+        }
     }
 
     pub(super) fn ended(&self) -> Option<PeerEnd> {
@@ -183,40 +218,54 @@ impl Stream {
 }
 
 /// What hyper is given.
-#[derive(Debug)]
-pub(super) struct TapIo(pub(super) Arc<Tap>);
+pub(super) struct TapIo {
+    tap: Arc<Tap>,
+    http2: bool,
+}
 
-impl AsyncRead for TapIo {
-    fn poll_read(
-        self: Pin<&mut Self>,
+impl TapIo {
+    pub(super) fn new(tap: Arc<Tap>) -> TapIo {
+        let http2 = tap.state().frames.is_some();
+        TapIo { tap, http2 }
+    }
+}
+
+impl Tap {
+    fn poll_raw(
+        &self,
+        state: &mut State,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let tap = &self.0;
+        let before = buf.filled().len();
+        let result = ready!(state.stream.pinned_read(cx, buf));
+        match &result {
+            Ok(()) if buf.filled().len() > before => state.last_read = Some(Instant::now()),
+            Ok(()) => {
+                state.ended.get_or_insert(PeerEnd::Closed);
+            }
+            Err(_) if self.line.closed().is_some() => {}
+            Err(error) => {
+                state.ended.get_or_insert(PeerEnd::of(error));
+            }
+        }
+        Poll::Ready(result)
+    }
+
+    fn poll_http1(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let (story, seen, at) = {
-            let mut state = tap.state();
-            let result = ready!(state.stream.pinned_read(cx, buf));
-            let at = Instant::now();
-            if let Err(error) = result {
-                if tap.line.closed().is_none() {
-                    state.ended.get_or_insert(PeerEnd::of(&error));
-                }
-                return Poll::Ready(Err(error));
-            }
-            if buf.filled().len() == before {
-                state.ended.get_or_insert(PeerEnd::Closed);
-                return Poll::Ready(Ok(()));
-            }
-            state.last_read = Some(at);
-            let Some(tapped) = state.flight.as_mut() else {
+            let mut state = self.state();
+            ready!(self.poll_raw(&mut state, cx, buf))?;
+            let at = state.last_read;
+            let (Some(tapped), Some(at)) = (state.flight.as_mut(), at) else {
                 return Poll::Ready(Ok(()));
             };
             let seen = tapped.scan.feed(&buf.filled()[before..]);
             (Arc::clone(&tapped.story), seen, at)
         };
         if let Some(close) = seen.cut {
-            tap.line.close(close);
+            self.line.close(close);
         }
         if seen.first {
             story.happen(Moment::FirstByte, at);
@@ -230,24 +279,106 @@ impl AsyncRead for TapIo {
         }
         Poll::Ready(Ok(()))
     }
+
+    fn poll_http2(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let (story, passed, at) = {
+            let mut state = self.state();
+            if self.line.closed().is_some() {
+                return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
+            }
+            if state.backlog.is_empty() {
+                let mut bytes = [0; 16 * 1024];
+                let mut read = ReadBuf::new(&mut bytes);
+                ready!(self.poll_raw(&mut state, cx, &mut read))?;
+                if read.filled().is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+                state.backlog.extend_from_slice(read.filled());
+            }
+            let State {
+                frames: Some(frames),
+                backlog,
+                ..
+            } = &mut *state
+            else {
+                return Poll::Ready(Ok(()));
+            };
+            let passed = frames.received(&backlog[..backlog.len().min(buf.remaining())]);
+            buf.put_slice(&backlog.split_to(passed.count));
+            if passed.count == 0 {
+                state.stopped = Some(cx.waker().clone());
+            }
+            let story = state
+                .flight
+                .as_ref()
+                .map(|tapped| Arc::clone(&tapped.story));
+            (story, passed, state.last_read)
+        };
+        if let (Some(story), Some(at)) = (story, at) {
+            if passed.first {
+                story.happen(Moment::FirstByte, at);
+            }
+            if passed.last {
+                story.happen(Moment::LastByte, at);
+            }
+        }
+        self.changed.notify_waiters();
+        if passed.count == 0 {
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncRead for TapIo {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.http2 {
+            self.tap.poll_http2(cx, buf)
+        } else {
+            self.tap.poll_http1(cx, buf)
+        }
+    }
 }
 
 impl AsyncWrite for TapIo {
     fn poll_write(
         self: Pin<&mut Self>,
-        _cx: &mut Context<'_>,
+        cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.0.state().swallowed = true;
-        self.0.begun.notify_waiters();
-        Poll::Ready(Ok(bytes.len()))
+        let mut state = self.tap.state();
+        let mut written = bytes.len();
+        if self.http2 {
+            written = ready!(state.stream.pinned_write(cx, bytes))?;
+        }
+        match state.frames.as_mut() {
+            Some(frames) => frames.sent(&bytes[..written]),
+            None => state.swallowed = true,
+        }
+        drop(state);
+        self.tap.changed.notify_waiters();
+        Poll::Ready(Ok(written))
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if !self.http2 {
+            return Poll::Ready(Ok(()));
+        }
+        let mut state = self.tap.state();
+        ready!(state.stream.pinned_flush(cx))?;
+        if let Some(frames) = state.frames.as_mut() {
+            frames.flushed = true;
+        }
+        drop(state);
+        self.tap.changed.notify_waiters();
         Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.0.state().stream.pinned_shutdown(cx)
+        self.tap.state().stream.pinned_shutdown(cx)
     }
 }

@@ -2,6 +2,7 @@
 
 mod endings;
 mod faults;
+mod http2;
 mod peer;
 mod sending;
 

@@ -22,7 +22,7 @@ fn says(ending: &Ending) -> &str {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn after_a_timeout_the_late_response_is_recorded() {
     for scheme in BOTH {
         let server = Server::start(scheme).await;
@@ -47,7 +47,7 @@ async fn after_a_timeout_the_late_response_is_recorded() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_late_response_that_nobody_wants_closes_the_connection() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -62,7 +62,7 @@ async fn a_late_response_that_nobody_wants_closes_the_connection() {
     assert_eq!(peer.end().await, (String::new(), End::Fin));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_timeout_that_the_response_forestalls_is_not_fired() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -75,7 +75,7 @@ async fn a_timeout_that_the_response_forestalls_is_not_fired() {
     assert_eq!(done.ending, Ending::Answered);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn patience_ends_an_exchange_and_keeps_what_had_come() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -97,7 +97,7 @@ async fn patience_ends_an_exchange_and_keeps_what_had_come() {
     assert_eq!(peer.end().await, (String::new(), End::Fin));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn waiting_for_the_release_costs_no_patience() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -113,7 +113,7 @@ async fn waiting_for_the_release_costs_no_patience() {
     assert_eq!(flight.done().await.ending, Ending::Answered);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_peer_that_closes_or_resets_is_an_ending_with_words() {
     for scheme in BOTH {
         for (answer, words) in [
@@ -164,7 +164,7 @@ async fn a_peer_that_closes_or_resets_is_an_ending_with_words() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_is_not_http_is_broken_and_never_a_panic() {
     for scheme in BOTH {
         for garbage in [
@@ -192,7 +192,7 @@ async fn what_is_not_http_is_broken_and_never_a_panic() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn chunks_that_are_none_break_a_response_that_had_begun() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -213,7 +213,7 @@ async fn chunks_that_are_none_break_a_response_that_had_begun() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_answer_to_a_request_that_is_still_held_is_data() {
     for scheme in BOTH {
         let server = Server::start(scheme).await;
@@ -233,7 +233,7 @@ async fn an_answer_to_a_request_that_is_still_held_is_data() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_early_answer_is_kept_although_the_request_cannot_be_written() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -249,7 +249,7 @@ async fn an_early_answer_is_kept_although_the_request_cannot_be_written() {
     assert_eq!(done.times.sent, None);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn informational_responses_do_not_confuse() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -267,7 +267,7 @@ async fn informational_responses_do_not_confuse() {
     assert!(done.connection.is_some());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn head_has_no_body_whatever_its_length_says() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -285,7 +285,7 @@ async fn head_has_no_body_whatever_its_length_says() {
     assert!(done.response.unwrap().complete && done.connection.is_some());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_a_huge_response_eight_mebibytes_are_kept() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -307,7 +307,7 @@ async fn of_a_huge_response_eight_mebibytes_are_kept() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_idle_connection_that_the_server_closed_is_not_open() {
     for scheme in BOTH {
         for reset in [false, true] {
@@ -330,7 +330,7 @@ async fn an_idle_connection_that_the_server_closed_is_not_open() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_answer_to_no_question_makes_a_connection_useless() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -338,7 +338,7 @@ async fn an_answer_to_no_question_makes_a_connection_useless() {
     closed(&connection).await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_dropped_flight_closes_its_connection() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -347,7 +347,7 @@ async fn a_dropped_flight_closes_its_connection() {
     assert_eq!(peer.end().await, (head(5) + "hell", End::Fin));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_request_that_would_be_two_is_not_sent() {
     let server = Server::start(Scheme::Http).await;
     let (connection, _peer) = server.pair().await;
@@ -359,7 +359,7 @@ async fn a_request_that_would_be_two_is_not_sent() {
     assert!(done.connection.is_some());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn where_nothing_listens_the_connection_is_refused() {
     let server = Server::start(Scheme::Http).await;
     let (wire, endpoint) = (server.wire.clone(), server.endpoint.clone());
@@ -369,7 +369,7 @@ async fn where_nothing_listens_the_connection_is_refused() {
     assert!(unreachable.says.contains(&endpoint.to_string()));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_certificate_of_nobody_is_refused_unless_nothing_is_verified() {
     let server = Server::start(Scheme::Https).await;
     for verify in [true, false] {

@@ -4,7 +4,7 @@ use crate::runner::wire::tests::peer::{End, Server};
 use crate::runner::wire::tests::*;
 use crate::runner::wire::*;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn before_the_request_nothing_is_sent() {
     for scheme in BOTH {
         for (close, end) in CLOSES {
@@ -29,7 +29,38 @@ async fn before_the_request_nothing_is_sent() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_an_earlier_flight_saw_does_not_count_for_a_later_one() {
+    let server = Server::start(Scheme::Http).await;
+    let (connection, mut peer) = server.pair().await;
+    let flight = connection.prepare(post("a"), plain()).await;
+    take(&mut peer, "a").await;
+    peer.write(OK).await;
+    let connection = flight.done().await.connection.unwrap();
+    let close = Close::RstStream;
+    let impossible = connection
+        .prepare(post("b"), with(Fault::BeforeRequest { close }))
+        .await;
+    let done = impossible.done().await;
+    assert!(!fired(&done) && done.fault.unwrap().says.contains("only HTTP/2"));
+    assert_eq!(done.delivery, Delivery::NotSent);
+    let fault = Fault::BeforeRequest { close: Close::Fin };
+    let done = done
+        .connection
+        .unwrap()
+        .prepare(post("b"), with(fault))
+        .await
+        .done()
+        .await;
+    assert!(fired(&done));
+    assert_eq!(
+        (done.delivery, done.times.first_byte),
+        (Delivery::NotSent, None)
+    );
+    assert_eq!(peer.end().await, (String::new(), End::Fin));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn mid_body_a_share_of_the_body_arrives_and_no_more() {
     for scheme in BOTH {
         for (close, end) in CLOSES {
@@ -55,7 +86,7 @@ async fn mid_body_a_share_of_the_body_arrives_and_no_more() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_held_mid_body_fault_waits_for_its_release() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -77,7 +108,7 @@ async fn a_held_mid_body_fault_waits_for_its_release() {
     assert_eq!(done.times.sent, None);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn mid_body_without_a_body_sends_nothing_and_does_not_count_as_fired() {
     let server = Server::start(Scheme::Http).await;
     let (connection, _peer) = server.pair().await;
@@ -96,7 +127,7 @@ async fn mid_body_without_a_body_sends_nothing_and_does_not_count_as_fired() {
     assert!(done.connection.is_some());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_hang_up_delivers_everything_and_reads_nothing() {
     for scheme in BOTH {
         for (close, end) in CLOSES {
@@ -126,7 +157,7 @@ async fn a_hang_up_delivers_everything_and_reads_nothing() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_hang_up_from_the_watch_of_its_own_sending_loses_no_byte() {
     for scheme in BOTH {
         for (close, end) in CLOSES {
@@ -152,7 +183,7 @@ async fn a_hang_up_from_the_watch_of_its_own_sending_loses_no_byte() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_hang_up_whose_moment_never_comes_ends_with_our_patience() {
     let server = Server::start(Scheme::Http).await;
     let (connection, _peer) = server.pair().await;
@@ -165,7 +196,7 @@ async fn a_hang_up_whose_moment_never_comes_ends_with_our_patience() {
     assert_eq!(done.ending, Ending::TimedOut);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_response_is_dropped_at_its_first_byte_with_nothing_handed_up() {
     for scheme in BOTH {
         for (close, end) in CLOSES {
@@ -196,7 +227,7 @@ async fn a_response_is_dropped_at_its_first_byte_with_nothing_handed_up() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_response_is_dropped_after_its_headers() {
     for scheme in BOTH {
         for (close, end) in CLOSES {
@@ -226,7 +257,7 @@ async fn a_response_is_dropped_after_its_headers() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn mid_response_exactly_a_share_of_the_body_is_read() {
     let chunked =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n0123456789\r\n0\r\n\r\n";
@@ -265,7 +296,7 @@ async fn mid_response_exactly_a_share_of_the_body_is_read() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn mid_response_without_a_body_is_answered_and_not_fired() {
     for answer in [
         "HTTP/1.1 204 No Content\r\n\r\n",

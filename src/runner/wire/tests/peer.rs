@@ -132,6 +132,11 @@ impl Peer {
         bytes
     }
 
+    /// The stream itself, for a server that speaks more than these tests do.
+    pub(super) fn into_io(self) -> impl AsyncRead + AsyncWrite + Unpin + Send + 'static {
+        self.io
+    }
+
     /// Reads exactly so many bytes.
     pub(super) async fn read(&mut self, count: usize) -> String {
         String::from_utf8(self.read_bytes(count).await).unwrap()

@@ -5,7 +5,7 @@ use crate::runner::wire::tests::peer::Server;
 use crate::runner::wire::tests::*;
 use crate::runner::wire::*;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_response_is_recorded_as_it_came_and_the_connection_can_be_used_again() {
     for scheme in BOTH {
         let server = Server::start(scheme).await;
@@ -39,7 +39,7 @@ async fn a_response_is_recorded_as_it_came_and_the_connection_can_be_used_again(
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_connection_that_the_peer_closes_is_not_kept() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -52,7 +52,7 @@ async fn a_connection_that_the_peer_closes_is_not_kept() {
     assert!(done.connection.is_none());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn headers_keep_their_order_their_case_and_their_repetitions_on_the_wire() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
@@ -75,7 +75,7 @@ async fn headers_keep_their_order_their_case_and_their_repetitions_on_the_wire()
     assert_eq!(flight.done().await.ending, Ending::Answered);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_held_request_lacks_its_last_byte_until_it_is_released() {
     for scheme in BOTH {
         let get = Outgoing {
@@ -98,6 +98,7 @@ async fn a_held_request_lacks_its_last_byte_until_it_is_released() {
             assert_eq!(peer.read(all_but_last.len()).await, all_but_last);
             assert!(peer.is_silent().await);
             assert_eq!(flight.sent_at(), None);
+            assert_eq!(flight.acknowledged(SOON).await, cfg!(target_os = "linux"));
             let releaser = flight.releaser();
             let before = Instant::now();
             std::thread::spawn(move || releaser.release()).join().unwrap();
@@ -144,7 +145,7 @@ async fn twenty_flights_are_released_by_one_call() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_schedule_releases_each_flight_at_its_time_and_none_before() {
     let server = Server::start(Scheme::Http).await;
     let (one, mut first) = server.pair().await;
@@ -163,7 +164,7 @@ async fn a_schedule_releases_each_flight_at_its_time_and_none_before() {
     take(&mut second, "b").await;
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_last_byte_of_one_response_releases_another_request() {
     for (scheme, answer) in [
         (Scheme::Http, OK),
@@ -193,7 +194,7 @@ async fn the_last_byte_of_one_response_releases_another_request() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn watchers_of_past_moments_are_called_at_once_and_those_of_moments_that_never_come_never() {
     let server = Server::start(Scheme::Http).await;
     let (connection, mut peer) = server.pair().await;
