@@ -1,6 +1,7 @@
 //! Shell commands of the target file. Values reach them as environment variables, never as text.
 
 use super::world::{Filling, World};
+use crate::scenario::PrincipalRole;
 use crate::target::action::Command;
 use crate::target::render::command::environment;
 use std::process::Stdio;
@@ -16,12 +17,10 @@ pub(super) async fn run(
     let mut command = tokio::process::Command::new("sh");
     command.arg("-euc").arg(&script.script).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.kill_on_drop(true);
-    for (name, value) in environment(&world.target, values)? {
-        command.env(name, value);
-    }
-    for (name, value) in values.environment() {
-        command.env(name, value);
-    }
+    let principal = world.principal(PrincipalRole::Owner)?.0;
+    let variables =
+        environment(script, &world.target, &principal, values).map_err(|error| error.to_string())?;
+    command.envs(variables);
     let child = command.spawn().map_err(|error| format!("sh could not be started: {error}"))?;
     let output = tokio::time::timeout(timeout, child.wait_with_output())
         .await

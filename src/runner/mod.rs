@@ -1,3 +1,323 @@
-//! The only module that talks to a target.
+//! Does what the plan says and writes down what happens: the only module that talks to a target.
+//! It never judges; the one thing that it decides is when a retry may stop.
 
+mod answer;
+mod baseline;
+mod board;
+mod burst;
+mod cleanup;
+mod command;
+mod exchange;
+mod fixture;
+mod hook;
+mod keys;
+mod ledger;
+mod mask;
+mod probe;
+mod recheck;
+mod round;
+mod spec;
 pub mod wire;
+mod world;
+
+pub use world::{RunError, Setup};
+
+use crate::plan::{Lane, Plan, PlannedCase};
+use crate::scenario::{OperationRole, PrincipalRole, Step};
+use crate::target::operation::Reading as What;
+use crate::transcript::{ProbeFacts, ReadingKind, Transcript};
+use baseline::{Baseline, baseline, choose};
+use futures::StreamExt;
+use round::{CaseContext, Ran};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use tokio::task::JoinHandle;
+use world::{BaselineKey, Cast, World};
+
+/// Told what is tried now, how many cases are done, and how many there are.
+pub type Watch = Box<dyn Fn(&str, usize, usize) + Send + Sync>;
+
+/// Cases of the shared lane that run at once.
+const SHARED_AT_ONCE: usize = 8;
+
+/// What a run brought.
+#[derive(Debug, Default)]
+pub struct RunResult {
+    /// A transcript for each case of the plan, in its order; skipped ones are empty.
+    pub transcripts: Vec<Transcript>,
+    /// Requests that were sent to the operations.
+    pub requests: u64,
+    /// Why the target could not be tried at all.
+    pub stopped: Option<String>,
+    /// What a reader must know first.
+    pub headlines: Vec<String>,
+}
+
+/// A run that can be stopped from outside.
+pub struct Runner {
+    world: Arc<World>,
+}
+
+impl Runner {
+    /// Gets ready to run; sends nothing.
+    ///
+    /// # Errors
+    /// A base URL that cannot be used, a host that may not be written to, unusable certificates.
+    pub fn new(setup: Setup) -> Result<Runner, RunError> {
+        World::new(setup).map(|world| Runner { world: Arc::new(world) })
+    }
+
+    /// Starts nothing more; what is under way ends as it will.
+    pub fn stop(&self) {
+        self.world.stop();
+    }
+
+    /// Runs the plan to its end.
+    pub async fn run(&self, plan: &Plan, watch: &Watch) -> RunResult {
+        let mut result = RunResult { transcripts: vec![Transcript::default(); plan.cases.len()], ..RunResult::default() };
+        if let Err(why) = self.reachable().await {
+            result.stopped = Some(why.clone());
+            for (case, transcript) in plan.cases.iter().zip(&mut result.transcripts) {
+                if case.skip.is_none() {
+                    transcript.broken.push(why.clone());
+                }
+            }
+            return result;
+        }
+        let total = plan.cases.iter().filter(|case| case.skip.is_none()).count();
+        watch("baseline", 0, total);
+        self.choose_variants(plan).await;
+        if let Some(why) = self.baselines(plan, &mut result.headlines).await {
+            result.stopped = Some(why);
+        }
+        let done = AtomicUsize::new(0);
+        let report = |case: &PlannedCase| {
+            let number = done.fetch_add(1, Ordering::Relaxed) + 1;
+            watch(&format!("{}/{}", case.subject, case.scenario.case_id(&case.scenario.cases[case.case])), number, total);
+        };
+        let mut late: Vec<(usize, JoinHandle<Transcript>)> = Vec::new();
+        for lane in [Lane::Timed, Lane::Shared, Lane::Alone, Lane::Last, Lane::Clock] {
+            let cases: Vec<(usize, &PlannedCase)> = plan
+                .cases
+                .iter()
+                .enumerate()
+                .filter(|(_, case)| case.lane == lane && case.skip.is_none())
+                .collect();
+            // These disturb the readings that are still to come.
+            if matches!(lane, Lane::Alone | Lane::Last | Lane::Clock) && !cases.is_empty() {
+                collect(&mut late, &mut result.transcripts).await;
+            }
+            let at_once = if lane == Lane::Shared { SHARED_AT_ONCE } else { 1 };
+            let mut running = futures::stream::iter(cases)
+                .map(|(index, case)| async move { (index, case, self.case(case).await) })
+                .buffer_unordered(at_once);
+            while let Some((index, case, pending)) = running.next().await {
+                report(case);
+                late.push((index, pending));
+            }
+        }
+        collect(&mut late, &mut result.transcripts).await;
+        if self.world.is_target_gone() && result.stopped.is_none() {
+            result.stopped = Some("the target stopped taking connections during the run".to_owned());
+        }
+        cleanup::clean_up(&self.world).await;
+        result.requests = self.world.spent();
+        result
+    }
+
+    /// Whether the target takes connections at all.
+    async fn reachable(&self) -> Result<(), String> {
+        for base in &self.world.bases {
+            let (endpoint, _) = world::endpoint(base.as_str())?;
+            match self.world.connect(&endpoint, true).await {
+                Ok(connection) => self.world.keep(&endpoint, connection),
+                Err(unreachable) => return Err(format!("the target at {base} cannot be reached: {}", unreachable.says)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out which declared variants the scenarios' names mean.
+    async fn choose_variants(&self, plan: &Plan) {
+        let mut wanted: BTreeSet<(String, String)> = BTreeSet::new();
+        for case in plan.cases.iter().filter(|case| case.skip.is_none()) {
+            let cast = Cast::of(case);
+            for request in case.scenario.cases[case.case].leaves().filter_map(Step::request) {
+                if let Ok(name) = cast.name(request.operation.unwrap_or_default()) {
+                    wanted.extend(request.variants.iter().map(|variant| (name.to_owned(), variant.clone())));
+                }
+            }
+        }
+        for (operation, variant) in wanted {
+            if let Ok(operation) = self.world.operation(&operation) {
+                choose(&self.world, operation, &variant).await;
+            }
+        }
+    }
+
+    /// Measures all baselines. Returns why the target cannot be tried, if no operation works.
+    async fn baselines(&self, plan: &Plan, headlines: &mut Vec<String>) -> Option<String> {
+        let mut keys: Vec<BaselineKey> = Vec::new();
+        for case in plan.cases.iter().filter(|case| case.skip.is_none()) {
+            for (_, key) in needed_baselines(case) {
+                if !keys.contains(&key) {
+                    keys.push(key);
+                }
+            }
+        }
+        let mut first_reason = None;
+        let mut works = keys.is_empty();
+        for key in keys {
+            let measured = baseline(&self.world, key.clone()).await;
+            if key.principal == PrincipalRole::Owner && key.variants.is_empty() {
+                match &measured.broken {
+                    Some(why) => {
+                        headlines.push(why.clone());
+                        first_reason.get_or_insert_with(|| why.clone());
+                    }
+                    None => {
+                        works = true;
+                        if measured.natural {
+                            headlines.push(format!(
+                                "{}: an equal payload under a new key makes nothing new, so duplicates are also prevented by the data",
+                                key.operation
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        if works { None } else { first_reason.map(|why| format!("no operation of the target works: {why}")) }
+    }
+
+    /// Runs a case's rounds. What is left, the late readings, goes on by itself.
+    async fn case(&self, planned: &PlannedCase) -> JoinHandle<Transcript> {
+        let world = &self.world;
+        let cast = Cast::of(planned);
+        let case = &planned.scenario.cases[planned.case];
+        let mut transcript = Transcript { settle: world.target.settle, ..Transcript::default() };
+        let mut baselines: Vec<(OperationRole, BaselineKey, Baseline)> = Vec::new();
+        for (role, key) in needed_baselines(planned) {
+            let measured = baseline(world, key.clone()).await;
+            transcript.broken.extend(measured.broken.clone());
+            baselines.push((role, key, measured));
+        }
+        transcript.latency = baselines
+            .iter()
+            .find(|(role, key, _)| *role == OperationRole::Subject && key.variants.is_empty())
+            .and_then(|(_, _, baseline)| baseline.latency);
+        transcript.probes = self.probe_facts(&cast, &baselines);
+        if world.is_stopped() {
+            transcript.broken.push("the run was stopped".to_owned());
+        }
+        let mut rounds: Vec<Ran> = Vec::new();
+        if transcript.broken.is_empty() {
+            let context = CaseContext {
+                world,
+                cast: cast.clone(),
+                scenario: &planned.scenario,
+                case,
+                measured: Mutex::new(HashMap::new()),
+            };
+            let plan = planned.scenario.rounds;
+            let numbers: Vec<u32> = (1..=plan.count).collect();
+            for together in numbers.chunks(plan.side_by_side as usize) {
+                if let Err(why) = world.spend(0) {
+                    transcript.broken.push(why);
+                    break;
+                }
+                rounds.extend(futures::future::join_all(together.iter().map(|number| context.round(*number))).await);
+            }
+            if case.leaves().any(|step| matches!(step, Step::Elapse(_))) {
+                world.ledger.forget_keys();
+            }
+        }
+        let world = Arc::clone(world);
+        tokio::spawn(async move {
+            transcript.rounds = late_readings(&world, &cast, rounds).await;
+            transcript
+        })
+    }
+
+    fn probe_facts(&self, cast: &Cast, baselines: &[(OperationRole, BaselineKey, Baseline)]) -> Vec<ProbeFacts> {
+        let mut facts = Vec::new();
+        for role in [OperationRole::Subject, OperationRole::Other, OperationRole::OtherMethod] {
+            let Some(operation) = cast.name(role).ok().and_then(|name| self.world.operation(name).ok()) else { continue };
+            for probe in &operation.effects {
+                facts.push(ProbeFacts {
+                    name: probe.name.clone(),
+                    operation: role,
+                    per_execution: operation.per_execution as f64,
+                    live: baselines
+                        .iter()
+                        .any(|(_, key, baseline)| key.operation == operation.name && baseline.live.contains(&probe.name)),
+                    bound: probe.bound,
+                    is_state: matches!(probe.reading, What::State(_)),
+                });
+            }
+        }
+        facts
+    }
+}
+
+/// The baselines that a case stands on: everybody who is to succeed, and every variant that is to.
+fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> {
+    const SUCCEED: [&str; 8] = ["slow", "lingers", "long", "big-number", "no-content", "large", "async", "stream"];
+    let cast = Cast::of(planned);
+    let mut needed: Vec<(OperationRole, BaselineKey)> = Vec::new();
+    let mut need = |role: OperationRole, principal: PrincipalRole, variants: Vec<String>| {
+        if let Ok(name) = cast.name(role) {
+            let key = BaselineKey { operation: name.to_owned(), principal, variants };
+            if !needed.iter().any(|(_, known)| *known == key) {
+                needed.push((role, key));
+            }
+        }
+    };
+    let case = &planned.scenario.cases[planned.case];
+    if case.leaves().any(|step| matches!(step, Step::Recheck { .. })) {
+        return needed;
+    }
+    need(OperationRole::Subject, PrincipalRole::Owner, Vec::new());
+    for request in case.leaves().filter_map(Step::request) {
+        let role = request.operation.unwrap_or_default();
+        let principal = request.principal.unwrap_or_default();
+        let succeeds = !principal.is_built_in() && !matches!(principal, PrincipalRole::ReadOnly | PrincipalRole::Expired);
+        let who = if succeeds { principal } else { PrincipalRole::Owner };
+        need(role, who, Vec::new());
+        let variants: Vec<String> =
+            request.variants.iter().filter(|variant| SUCCEED.contains(&variant.as_str())).cloned().collect();
+        if !variants.is_empty() && variants.len() == request.variants.len() {
+            need(role, who, variants);
+        }
+    }
+    needed
+}
+
+/// Reads the effects once more, a settle time after everything of the case was over.
+async fn late_readings(world: &World, cast: &Cast, rounds: Vec<Ran>) -> Vec<crate::transcript::Round> {
+    let still = rounds.iter().map(|ran| ran.still_at).max();
+    if let Some(still) = still.filter(|still| *still > Instant::now()) {
+        tokio::time::sleep_until(still.into()).await;
+    }
+    futures::stream::iter(rounds)
+        .map(|mut ran| async move {
+            let readings = probe::read_all(world, cast, &ran.counted, &ReadingKind::Late).await;
+            ran.round.readings.extend(readings);
+            ran.round
+        })
+        .buffered(4)
+        .collect()
+        .await
+}
+
+/// Waits for the late readings that are still to come.
+async fn collect(late: &mut Vec<(usize, JoinHandle<Transcript>)>, transcripts: &mut [Transcript]) {
+    for (index, pending) in late.drain(..) {
+        transcripts[index] = pending.await.unwrap_or_else(|error| Transcript {
+            broken: vec![format!("the case was lost: {error}")],
+            ..Transcript::default()
+        });
+    }
+}

@@ -117,6 +117,11 @@ impl RoundNames {
         })
     }
 
+    /// The request of a step's first copy, if it has been made.
+    pub(super) fn first_spec(&self, step: &str) -> Option<&Spec> {
+        self.specs.get(step)?.first()
+    }
+
     fn spec(&self, step: &str, copy: usize) -> Result<&Spec, String> {
         let specs = self.specs.get(step).ok_or_else(|| format!("the step `{step}` sent nothing"))?;
         specs.get(copy).or(specs.first()).ok_or_else(|| format!("the step `{step}` sent nothing"))

@@ -542,20 +542,6 @@ impl<'a> Filling<'a> {
             ..Filling::new(world)
         }
     }
-
-    /// The environment of commands: our own names, without secrets.
-    pub(super) fn environment(&self) -> Vec<(String, String)> {
-        let mut variables: Vec<(String, String)> = vec![
-            ("marker".to_owned(), self.marker.clone()),
-            ("unique".to_owned(), self.unique.clone()),
-        ];
-        variables.extend(self.key.iter().map(|key| ("key".to_owned(), key.clone())));
-        variables.extend(self.identity.iter().map(|identity| ("identity".to_owned(), identity.clone())));
-        variables.extend(self.seconds.iter().map(|seconds| ("seconds".to_owned(), seconds.to_string())));
-        variables.extend(self.world.port.iter().map(|port| ("port".to_owned(), port.to_string())));
-        variables.extend(self.fixtures.iter().filter_map(|(name, value)| Some((name.clone(), plain(value)?))));
-        variables
-    }
 }
 
 impl Values for Filling<'_> {

@@ -1,0 +1,176 @@
+//! Copies of one request at once, or spread over a time.
+
+use super::exchange::{Prepared, finish, prepare, release_at};
+use super::round::{RoundRun, locked, never_came};
+use super::spec::Spec;
+use super::wire::{self, Hold, Releaser};
+use crate::outcome::Outcome;
+use crate::scenario::{Moment, Release, Request};
+use crate::transcript::{BurstFacts, Round};
+use futures::StreamExt;
+use std::time::{Duration, Instant};
+use tokio::sync::Barrier;
+
+/// How long the kernel and the target get to take in what was sent ahead, before the release.
+const STILL: Duration = Duration::from_millis(3);
+
+/// Sends the copies and waits for all of them.
+pub(super) async fn burst(
+    run: &RoundRun<'_>,
+    request: &Request,
+    copies: u32,
+    release: Release,
+    stop_at: Option<Outcome>,
+    ready: Option<&Barrier>,
+) -> Result<(), String> {
+    let limit = run.world().target.limits.in_flight.unwrap_or(u64::MAX);
+    let copies = match release {
+        Release::Together => copies.min(u32::try_from(limit).unwrap_or(u32::MAX)),
+        Release::Loose => copies,
+    };
+    let specs = run.specs(request, copies)?;
+    if release == Release::Loose {
+        return loose(run, request, &specs, limit, stop_at).await;
+    }
+    // The last byte alone makes the tightest burst. A target that looks the key up when the headers
+    // have come sees those one by one, so every second round lets whole requests go instead; those
+    // that are spread over a time must not arrive before it at all.
+    let hold = match &request.at {
+        None if run.number % 2 == 1 => Hold::LastByte,
+        _ => Hold::Everything,
+    };
+    let prepared = futures::future::join_all(
+        specs.iter().enumerate().map(|(copy, spec)| prepare(run, request, spec, (copy as u32, 0), hold)),
+    )
+    .await;
+    if let Some(ready) = ready {
+        ready.wait().await;
+    }
+    let prepared: Vec<Prepared> = prepared.into_iter().collect::<Result<_, _>>()?;
+    let releasers: Vec<Releaser> = prepared.iter().filter_map(Prepared::releaser).collect();
+    let let_go = let_go(run, request, releasers);
+    let finished = futures::future::join_all(prepared.into_iter().map(|prepared| finish(run, prepared)));
+    let (spread, _) = futures::future::join(let_go, finished).await;
+    let spread = spread?;
+    let mut record = locked(&run.record);
+    let in_flight = most_in_flight(&record, &request.name);
+    if copies >= 2 && in_flight < 2 && request.at.is_none() {
+        record.broken.push(format!("the burst `{}` did not overlap: no two requests were in flight at once", request.name));
+    }
+    record.bursts.push(BurstFacts {
+        step: request.name.clone(),
+        copies,
+        release_spread: spread,
+        in_flight,
+        backends: if request.to_each { run.world().bases.len() as u32 } else { 1 },
+    });
+    Ok(())
+}
+
+/// Lets the copies go and returns from the first to the last release.
+async fn let_go(run: &RoundRun<'_>, request: &Request, releasers: Vec<Releaser>) -> Result<Duration, String> {
+    let Some(moment) = &request.at else {
+        tokio::time::sleep(STILL).await;
+        return Ok(together(releasers).await);
+    };
+    let of = moment.of.as_deref().unwrap_or_default();
+    let Some(came) = run.board.wait(of, moment.when).await else {
+        return Err(never_came(moment));
+    };
+    let Some(schedule) = spread(run, moment, of, came, &releasers)? else {
+        let due = came + run.offset(moment, of)?;
+        tokio::time::sleep_until(due.into()).await;
+        return Ok(together(releasers).await);
+    };
+    let released = release_at(schedule).await;
+    let first = released.iter().min().copied();
+    let last = released.iter().max().copied();
+    Ok(first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first))
+}
+
+async fn together(releasers: Vec<Releaser>) -> Duration {
+    let spread = tokio::task::spawn_blocking(move || wire::release_together(&releasers)).await;
+    spread.map(|spread| spread.last - spread.first).unwrap_or_default()
+}
+
+/// The copies placed evenly over the spread of the moment.
+fn spread(
+    run: &RoundRun<'_>,
+    moment: &Moment,
+    of: &str,
+    came: Instant,
+    releasers: &[Releaser],
+) -> Result<Option<Vec<(Instant, Releaser)>>, String> {
+    let Some([from, to]) = &moment.spread else { return Ok(None) };
+    let from = run.time(*from, Some(of))?;
+    let to = run.time(*to, Some(of))?;
+    let gaps = releasers.len().saturating_sub(1).max(1) as f64;
+    let width = to.saturating_sub(from);
+    let schedule = releasers
+        .iter()
+        .enumerate()
+        .map(|(copy, releaser)| (came + from + width.mul_f64(copy as f64 / gaps), releaser.clone()))
+        .collect();
+    Ok(Some(schedule))
+}
+
+/// As fast as the limits allow.
+async fn loose(
+    run: &RoundRun<'_>,
+    request: &Request,
+    specs: &[Spec],
+    limit: u64,
+    stop_at: Option<Outcome>,
+) -> Result<(), String> {
+    let at_once = usize::try_from(limit).unwrap_or(usize::MAX).min(32);
+    let began = Instant::now();
+    let mut sent = 0;
+    let mut flights = futures::stream::iter(specs.iter().enumerate())
+        .map(|(copy, spec)| async move {
+            let prepared = prepare(run, request, spec, (copy as u32, 0), Hold::Nothing).await?;
+            finish(run, prepared).await;
+            Ok::<(), String>(())
+        })
+        .buffer_unordered(at_once);
+    while let Some(done) = flights.next().await {
+        done?;
+        sent += 1;
+        let stop = stop_at.is_some_and(|stop| {
+            locked(&run.record).of(&request.name).any(|exchange| exchange.outcome.is_within(stop))
+        });
+        if stop {
+            break;
+        }
+    }
+    drop(flights);
+    let mut record = locked(&run.record);
+    let in_flight = most_in_flight(&record, &request.name);
+    record.bursts.push(BurstFacts {
+        step: request.name.clone(),
+        copies: sent,
+        release_spread: began.elapsed(),
+        in_flight,
+        backends: 1,
+    });
+    Ok(())
+}
+
+/// The most requests of a step that were in flight at once.
+fn most_in_flight(round: &Round, step: &str) -> u32 {
+    let mut edges: Vec<(Duration, i32)> = Vec::new();
+    for exchange in round.of(step) {
+        if let Some(sent) = exchange.times.sent {
+            edges.push((sent, 1));
+            edges.push((exchange.times.ended, -1));
+        }
+    }
+    // At equal times an end comes first: touching is no overlap.
+    edges.sort();
+    let mut now = 0;
+    let mut most = 0;
+    for (_, change) in edges {
+        now += change;
+        most = most.max(now);
+    }
+    most.max(0) as u32
+}

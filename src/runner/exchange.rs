@@ -1,0 +1,404 @@
+//! One request from its making to its end, written down.
+
+use super::answer;
+use super::probe::Counted;
+use super::round::{RoundRun, locked, never_came};
+use super::spec::Spec;
+use super::wire::{self, Controls, Flight, Hold, LateResponse, Outgoing, Releaser};
+use super::world::endpoint;
+use crate::contract;
+use crate::outcome::Outcome;
+use crate::scenario::{Close, Fault, Request, ResponsePart, When};
+use crate::target::render::Rendered;
+use crate::transcript::{Delivery, Ending, Exchange, FaultFacts, KeyUsed, SentRequest, Times};
+use bytes::Bytes;
+use std::time::{Duration, Instant};
+use tokio::sync::Barrier;
+
+/// A request that is made and not yet over.
+pub(super) struct Prepared {
+    exchange: Exchange,
+    counted: Counted,
+    endpoint: wire::Endpoint,
+    flight: Result<Flight, Ending>,
+    fault: Option<Fault>,
+}
+
+/// A response that may still come.
+pub(super) struct Late {
+    step: String,
+    copy: u32,
+    attempt: u32,
+    spec: Spec,
+    response: LateResponse,
+}
+
+impl Prepared {
+    /// What lets it go.
+    pub(super) fn releaser(&self) -> Option<Releaser> {
+        self.flight.as_ref().ok().map(Flight::releaser)
+    }
+}
+
+/// Sends one request at its time and waits for its end. Returns the attempt's number.
+pub(super) async fn one(
+    run: &RoundRun<'_>,
+    request: &Request,
+    spec: &Spec,
+    copy: u32,
+    attempt: u32,
+    ready: Option<&Barrier>,
+) -> Result<u32, String> {
+    let moment = request.at.as_ref().filter(|_| attempt == 0 && copy == 0);
+    let hold = if ready.is_some() || moment.is_some() { Hold::Everything } else { Hold::Nothing };
+    let prepared = prepare(run, request, spec, (copy, attempt), hold).await;
+    if let Some(ready) = ready {
+        ready.wait().await;
+    }
+    let prepared = prepared?;
+    let Some(moment) = moment else {
+        if let Some(releaser) = prepared.releaser() {
+            releaser.release();
+        }
+        finish(run, prepared).await;
+        return Ok(attempt);
+    };
+    let of = moment.of.as_deref().unwrap_or_default();
+    let at_once = moment.plus.is_none() && moment.spread.is_none();
+    if at_once {
+        // Released from where the moment happens, with nothing in between.
+        let releaser = prepared.releaser();
+        run.board.on(
+            of,
+            moment.when,
+            Box::new(move |came| {
+                if let (Some(_), Some(releaser)) = (came, releaser) {
+                    releaser.release();
+                }
+            }),
+        );
+        if run.board.wait(of, moment.when).await.is_none() {
+            return Err(never_came(moment));
+        }
+    } else {
+        let Some(came) = run.board.wait(of, moment.when).await else {
+            return Err(never_came(moment));
+        };
+        let due = came + run.offset(moment, of)?;
+        if let Some(releaser) = prepared.releaser() {
+            release_at(vec![(due, releaser)]).await;
+        }
+    }
+    finish(run, prepared).await;
+    Ok(attempt)
+}
+
+/// Lets requests go at their times, on a thread that does nothing else.
+pub(super) async fn release_at(schedule: Vec<(Instant, Releaser)>) -> Vec<Instant> {
+    tokio::task::spawn_blocking(move || wire::release_at(schedule)).await.unwrap_or_default()
+}
+
+/// Makes a request and takes it as far as `hold` says.
+pub(super) async fn prepare(
+    run: &RoundRun<'_>,
+    request: &Request,
+    spec: &Spec,
+    (copy, attempt): (u32, u32),
+    hold: Hold,
+) -> Result<Prepared, String> {
+    let world = run.world();
+    world.spend(1)?;
+    world.turn().await;
+    let (rendered, reworded) =
+        world.render_operation(&run.context.cast, spec, request.to_each).await.map_err(|error| error.to_string())?;
+    world.check_host(&rendered.origin)?;
+    let (endpoint, authority) = endpoint(&rendered.origin)?;
+    let fault = request.fault.clone();
+    let controls = Controls {
+        hold,
+        fault: fault.as_ref().map(|fault| on_the_wire(run, fault, &request.name)).transpose()?,
+        patience: world.target.limits.patience,
+    };
+    let outgoing = Outgoing {
+        method: rendered.method.parse().map_err(|_| format!("`{}` is no method", rendered.method))?,
+        target: rendered.path_and_query.clone(),
+        authority,
+        headers: rendered.headers.clone(),
+        body: rendered.body.clone().map(Bytes::from),
+        chunked: rendered.chunked,
+        upper_case_headers: rendered.upper_case_headers,
+    };
+    let exchange = blank(run, request, spec, (copy, attempt), &rendered, reworded);
+    let counted = Counted {
+        spec: spec.clone(),
+        body: rendered.body.as_deref().and_then(|body| serde_json::from_slice(body).ok()),
+    };
+    let flight = match world.connect(&endpoint, request.new_connection).await {
+        Err(unreachable) => Err(Ending::Refused(world.masker.mask(&unreachable.says))),
+        Ok(connection) => {
+            if controls.fault.is_some_and(|fault| closes_stream(&fault)) && !connection.is_http2() {
+                return Err("a stream can be reset over HTTP/2 only".to_owned());
+            }
+            Ok(connection.prepare(outgoing, controls).await)
+        }
+    };
+    Ok(Prepared { exchange, counted, endpoint, flight, fault })
+}
+
+fn closes_stream(fault: &wire::Fault) -> bool {
+    matches!(
+        fault,
+        wire::Fault::BeforeRequest { close: wire::Close::RstStream }
+            | wire::Fault::MidBody { close: wire::Close::RstStream, .. }
+            | wire::Fault::DropResponse { close: wire::Close::RstStream, .. }
+            | wire::Fault::MidResponse { close: wire::Close::RstStream, .. }
+    )
+}
+
+/// Waits for the end of a request and writes it down.
+pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
+    let Prepared { mut exchange, counted, endpoint, flight, fault } = prepared;
+    let world = run.world();
+    let step = exchange.step.clone();
+    let leads = exchange.copy == 0 && exchange.attempt == 0;
+    let operation = run.context.cast.name(exchange.operation).and_then(|name| world.operation(name));
+    let flight = match flight {
+        Ok(flight) => flight,
+        Err(ending) => {
+            exchange.ending = ending;
+            exchange.times.ended = world.clock(Instant::now());
+            write_down(run, exchange, None);
+            return;
+        }
+    };
+    locked(&run.counted).push(counted.clone());
+    if leads {
+        watch(run, &flight, &step);
+    }
+    let cutter = flight.cutter();
+    let cut = async {
+        let Some(Fault::HangUp { at, close }) = &fault else { return Ok(()) };
+        // The read gate is shut, so whatever the target does, this request ends by our cut.
+        let came = run.board.wait(&step, at.when).await;
+        let Some(came) = came else { return Err(()) };
+        let due = came + run.offset(at, &step).unwrap_or_default();
+        tokio::time::sleep_until(due.into()).await;
+        cutter.cut(on_close(*close));
+        Ok(())
+    };
+    let watching = async {
+        if leads && run.effect_is_awaited(&step) {
+            run.watch_effect(&step, &counted).await;
+        }
+    };
+    let ending = async {
+        let done = flight.done().await;
+        run.board.came(&step, When::Ended, done.times.ended);
+        done
+    };
+    let cancelled = async {
+        let done = ending.await;
+        if leads && matches!(fault, Some(Fault::HangUp { .. })) {
+            run.board.over(&step);
+        }
+        done
+    };
+    let (done, was_cut, ()) = futures::future::join3(cancelled, cut, watching).await;
+
+    if fault.is_some() && done.delivery != wire::Delivery::NotSent {
+        *locked(&run.lost_at) = Some(done.times.ended);
+    }
+    exchange.times = Times {
+        sent: done.times.sent.map(|at| world.clock(at)),
+        first_byte: done.times.first_byte.map(|at| world.clock(at)),
+        last_byte: done.times.last_byte.map(|at| world.clock(at)),
+        ended: world.clock(done.times.ended),
+    };
+    exchange.delivery = match done.delivery {
+        wire::Delivery::NotSent | wire::Delivery::Partial => Delivery::NotSent,
+        wire::Delivery::Delivered => Delivery::Delivered,
+        wire::Delivery::ResponseSeen => Delivery::ResponseSeen,
+    };
+    exchange.ending = match done.ending {
+        wire::Ending::Answered => Ending::Answered,
+        wire::Ending::HungUp => Ending::HungUp,
+        wire::Ending::TimedOut => Ending::TimedOut,
+        wire::Ending::ClosedByPeer { says } => Ending::ClosedByTarget(world.masker.mask(&says)),
+        wire::Ending::Broken { says } => Ending::Broken(world.masker.mask(&says)),
+    };
+    if let Some(fault) = &fault {
+        let mut facts = match (fault, &done.fault) {
+            (Fault::HangUp { at, .. }, _) => FaultFacts {
+                name: fault.name().to_owned(),
+                fired: was_cut.is_ok() && exchange.ending == Ending::HungUp,
+                says: match was_cut {
+                    Ok(()) => format!("hung up at `{}`", at.when),
+                    Err(()) => format!("the moment `{}` never came", at.when),
+                },
+            },
+            (_, Some(report)) => FaultFacts {
+                name: fault.name().to_owned(),
+                fired: report.fired,
+                says: world.masker.mask(&report.says),
+            },
+            (_, None) => FaultFacts {
+                name: fault.name().to_owned(),
+                fired: false,
+                says: "nothing is known of it".to_owned(),
+            },
+        };
+        if !facts.fired {
+            if facts.says.is_empty() {
+                facts.says = exchange.ending.says();
+            }
+            run.broke(format!("the fault {} of `{step}` did not fire: {}", facts.name, facts.says));
+        }
+        exchange.fault = Some(facts);
+    }
+    // Of a response that a fault has cut, the step knows nothing.
+    let whole = done.response.filter(|response| exchange.ending == Ending::Answered && (fault.is_none() || response.complete));
+    if let (Some(response), Ok(operation), None) = (&whole, operation, fault.as_ref().filter(|_| exchange.ending != Ending::Answered)) {
+        exchange.response = Some(answer::record(
+            response.status,
+            &response.headers,
+            &response.body,
+            operation,
+            &world.target.mask,
+            &world.masker,
+        ));
+    }
+    if let Some(connection) = done.connection {
+        world.keep(&endpoint, connection);
+    }
+    if let Some(response) = done.late {
+        locked(&run.late).push(Late {
+            step: exchange.step.clone(),
+            copy: exchange.copy,
+            attempt: exchange.attempt,
+            spec: counted.spec.clone(),
+            response,
+        });
+    }
+    write_down(run, exchange, Some(&counted.spec));
+}
+
+/// Tells the board what happens to a flight.
+fn watch(run: &RoundRun<'_>, flight: &Flight, step: &str) {
+    for (moment, when) in [
+        (wire::Moment::Connected, When::Connected),
+        (wire::Moment::Sent, When::Sent),
+        (wire::Moment::FirstByte, When::FirstByte),
+        (wire::Moment::LastByte, When::LastByte),
+    ] {
+        let board = std::sync::Arc::clone(&run.board);
+        let step = step.to_owned();
+        flight.watch(moment, Box::new(move |at| board.came(&step, when, at)));
+    }
+}
+
+/// Adds an exchange to the record and decides what its response meant.
+fn write_down(run: &RoundRun<'_>, exchange: Exchange, spec: Option<&Spec>) {
+    let world = run.world();
+    let name = run.context.cast.name(exchange.operation).unwrap_or_default().to_owned();
+    let contract = world.contract(&name);
+    let mut record = locked(&run.record);
+    record.exchanges.push(exchange);
+    let index = record.exchanges.len() - 1;
+    let outcome = contract::meaning(contract, &record, index);
+    record.exchanges[index].outcome = outcome;
+    if let Some(spec) = spec {
+        world.ledger.note(&name, spec, &record.exchanges[index]);
+    }
+}
+
+/// Waits for a response that comes after our patience, and writes it down beside its request.
+pub(super) async fn collect_late(run: &RoundRun<'_>, late: Late) {
+    let world = run.world();
+    let Some((_, response)) = late.response.wait(world.target.limits.patience).await else { return };
+    let Ok(operation) = run.context.cast.name(late.spec.operation).and_then(|name| world.operation(name)) else { return };
+    let recorded = answer::record(
+        response.status,
+        &response.headers,
+        &response.body,
+        operation,
+        &world.target.mask,
+        &world.masker,
+    );
+    let mut record = locked(&run.record);
+    let exchange = record
+        .exchanges
+        .iter_mut()
+        .find(|exchange| exchange.step == late.step && exchange.copy == late.copy && exchange.attempt == late.attempt);
+    if let Some(exchange) = exchange {
+        exchange.late = Some(recorded);
+    }
+}
+
+/// The exchange of a request that has not been sent.
+fn blank(
+    run: &RoundRun<'_>,
+    request: &Request,
+    spec: &Spec,
+    (copy, attempt): (u32, u32),
+    rendered: &Rendered,
+    reworded: bool,
+) -> Exchange {
+    let masker = &run.world().masker;
+    Exchange {
+        step: request.name.clone(),
+        copy,
+        attempt,
+        operation: spec.operation,
+        principal: spec.principal,
+        marker: spec.marker.clone(),
+        marker_name: spec.marker_name.clone(),
+        key: KeyUsed { value: spec.key.value.clone(), malformed: spec.key.malformed },
+        variants: spec.variants.clone(),
+        forms: spec.forms.clone(),
+        request: SentRequest {
+            method: rendered.method.clone(),
+            url: masker.mask(&format!("{}{}", rendered.origin, rendered.path_and_query)),
+            headers: rendered
+                .headers
+                .iter()
+                .map(|(name, value)| (name.clone(), masker.mask_header(name, &String::from_utf8_lossy(value))))
+                .collect(),
+            body: rendered.body.as_deref().map(|body| masker.mask(&String::from_utf8_lossy(body))),
+            intent: answer::digest(&rendered.intent),
+            reworded,
+        },
+        times: Times::default(),
+        ending: Ending::Refused(String::new()),
+        delivery: Delivery::NotSent,
+        fault: None,
+        response: None,
+        late: None,
+        outcome: Outcome::NONE,
+    }
+}
+
+/// The fault, in the terms of the wire.
+fn on_the_wire(run: &RoundRun<'_>, fault: &Fault, step: &str) -> Result<wire::Fault, String> {
+    Ok(match fault {
+        Fault::BeforeRequest { close } => wire::Fault::BeforeRequest { close: on_close(*close) },
+        Fault::MidBody { share, close } => wire::Fault::MidBody { share: *share, close: on_close(*close) },
+        Fault::HangUp { .. } => wire::Fault::HangUp,
+        Fault::DropResponse { after, close } => wire::Fault::DropResponse {
+            after: match after {
+                ResponsePart::FirstByte => wire::ResponsePart::FirstByte,
+                ResponsePart::Headers => wire::ResponsePart::Headers,
+            },
+            close: on_close(*close),
+        },
+        Fault::MidResponse { share, close } => wire::Fault::MidResponse { share: *share, close: on_close(*close) },
+        Fault::Timeout { after } => wire::Fault::Timeout { after: run.time(*after, Some(step))?.max(Duration::from_millis(1)) },
+    })
+}
+
+fn on_close(close: Close) -> wire::Close {
+    match close {
+        Close::Fin => wire::Close::Fin,
+        Close::Rst => wire::Close::Rst,
+        Close::RstStream => wire::Close::RstStream,
+    }
+}

@@ -1,0 +1,92 @@
+//! Every key of the run with what it named: to be asked once more at the end, and cleaned up.
+
+use super::round::locked;
+use super::spec::Spec;
+use crate::scenario::{OperationRole, PrincipalRole};
+use crate::transcript::{Delivery, Exchange};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// The keys and resources of a run.
+#[derive(Default)]
+pub(super) struct Ledger {
+    keys: Mutex<HashMap<String, Entry>>,
+    made: Mutex<BTreeMap<String, BTreeSet<String>>>,
+}
+
+struct Entry {
+    operation: String,
+    spec: Spec,
+    /// The first success.
+    first: Option<Exchange>,
+    /// Other requests than this one were sent with the key, or by others.
+    mixed: bool,
+    intent: String,
+    since: Instant,
+}
+
+/// A key that is asked once more.
+pub(super) struct Live {
+    pub(super) spec: Spec,
+    pub(super) first: Exchange,
+}
+
+impl Ledger {
+    /// Notes what a request with a key was answered.
+    pub(super) fn note(&self, operation: &str, spec: &Spec, exchange: &Exchange) {
+        let response = exchange.response.as_ref().or(exchange.late.as_ref()).filter(|response| response.success);
+        if let Some(identity) = response.and_then(|response| response.identity.clone()) {
+            locked(&self.made).entry(operation.to_owned()).or_default().insert(identity);
+        }
+        let Some(key) = spec.key.value.clone() else { return };
+        if exchange.delivery == Delivery::NotSent {
+            return;
+        }
+        let mut keys = locked(&self.keys);
+        let entry = keys.entry(key).or_insert_with(|| Entry {
+            operation: operation.to_owned(),
+            spec: spec.clone(),
+            first: None,
+            mixed: false,
+            intent: exchange.request.intent.clone(),
+            since: Instant::now(),
+        });
+        entry.mixed |= entry.operation != operation
+            || entry.intent != exchange.request.intent
+            || spec.principal != PrincipalRole::Owner
+            || !spec.key.ordinary
+            || !exchange.forms.is_empty();
+        if response.is_some() && entry.first.is_none() {
+            entry.first = Some(exchange.clone());
+        }
+    }
+
+    /// The target's time has moved: what was remembered may be forgotten by right.
+    pub(super) fn forget_keys(&self) {
+        locked(&self.keys).clear();
+    }
+
+    /// The keys of an operation that still name a resource, younger than `retention`.
+    pub(super) fn live(&self, operation: &str, retention: Option<Duration>, at_most: usize) -> Vec<Live> {
+        let keys = locked(&self.keys);
+        let mut live: Vec<(&Instant, Live)> = keys
+            .values()
+            .filter(|entry| entry.operation == operation && !entry.mixed)
+            .filter(|entry| retention.is_none_or(|retention| entry.since.elapsed() < retention.mul_f64(0.8)))
+            .filter_map(|entry| {
+                let mut first = entry.first.clone()?;
+                first.operation = OperationRole::Subject;
+                let spec = Spec { operation: OperationRole::Subject, ..entry.spec.clone() };
+                Some((&entry.since, Live { spec, first }))
+            })
+            .collect();
+        live.sort_by_key(|(since, _)| **since);
+        live.into_iter().map(|(_, live)| live).take(at_most).collect()
+    }
+
+    /// What an operation made, to be cleaned up.
+    pub(super) fn made(&self) -> BTreeMap<String, BTreeSet<String>> {
+        locked(&self.made).clone()
+    }
+}

@@ -1,0 +1,246 @@
+//! Readings: what the target's probes show.
+
+use super::answer::plain;
+use super::command;
+use super::spec::Spec;
+use super::world::{Cast, Fetched, Filling, World};
+use crate::scenario::{OperationRole, PrincipalRole};
+use crate::target::operation::{Lifetime, NextPage, Operation, Probe, ProbeSource, Reading as What};
+use crate::target::render::selector;
+use crate::target::selector::Selector;
+use crate::transcript::{Reading, ReadingKind, Shown};
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// Pages that a probe follows at most.
+const PAGES: usize = 50;
+
+/// A request whose effects are counted, with the JSON body that it sent.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    pub(super) spec: Spec,
+    pub(super) body: Option<serde_json::Value>,
+}
+
+/// Whose effects a reading counts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Subject {
+    pub(super) operation: OperationRole,
+    pub(super) principal: PrincipalRole,
+    pub(super) marker: String,
+    pub(super) marker_name: String,
+}
+
+impl Subject {
+    /// The owner reads what those without an eye of their own may have done.
+    pub(super) fn of(spec: &Spec) -> Subject {
+        Subject {
+            operation: spec.operation,
+            principal: if spec.principal.is_built_in() { PrincipalRole::Owner } else { spec.principal },
+            marker: spec.marker.clone(),
+            marker_name: spec.marker_name.clone(),
+        }
+    }
+}
+
+/// Groups requests by whose effects they make.
+pub(super) fn subjects(counted: &[Counted]) -> Vec<(Subject, Vec<&Counted>)> {
+    let mut groups: Vec<(Subject, Vec<&Counted>)> = Vec::new();
+    for one in counted {
+        let subject = Subject::of(&one.spec);
+        match groups.iter_mut().find(|(known, _)| *known == subject) {
+            Some((_, members)) => members.push(one),
+            None => groups.push((subject, vec![one])),
+        }
+    }
+    groups
+}
+
+/// Reads all probes of everybody whose effects are counted.
+pub(super) async fn read_all(world: &World, cast: &Cast, counted: &[Counted], kind: &ReadingKind) -> Vec<Reading> {
+    let groups = subjects(counted);
+    let readings = groups.iter().flat_map(|(subject, members)| {
+        let operation = cast.name(subject.operation).and_then(|name| world.operation(name));
+        let probes = operation.map(|operation| operation.effects.iter()).ok();
+        probes.into_iter().flatten().map(move |probe| async move {
+            let shows = read(world, cast, probe, subject, members).await;
+            Reading {
+                kind: kind.clone(),
+                probe: probe.name.clone(),
+                operation: subject.operation,
+                principal: subject.principal,
+                marker: subject.marker.clone(),
+                marker_name: subject.marker_name.clone(),
+                at: world.clock(Instant::now()),
+                shows,
+            }
+        })
+    });
+    futures::future::join_all(readings).await
+}
+
+/// One reading of one probe.
+pub(super) async fn read(
+    world: &World,
+    cast: &Cast,
+    probe: &Probe,
+    subject: &Subject,
+    members: &[&Counted],
+) -> Result<Shown, String> {
+    let operation = world.operation(cast.name(subject.operation)?)?;
+    let mut seen = BTreeSet::new();
+    let mut united: Option<Shown> = None;
+    let renderings: &[&Counted] = match probe.sharing(&world.target) {
+        Lifetime::Key => members,
+        Lifetime::Run | Lifetime::Scenario => &members[..members.len().min(1)],
+    };
+    for counted in renderings {
+        let mut values = Filling::of_spec(world, &counted.spec);
+        values.request.clone_from(&counted.body);
+        let Some(shown) = one(world, operation, probe, subject, counted, &mut values, &mut seen).await? else {
+            continue;
+        };
+        united = Some(match (united, shown) {
+            (None, shown) => shown,
+            (Some(Shown::Ids(mut ids)), Shown::Ids(more)) => {
+                ids.extend(more.into_iter().filter(|id| !seen_before(&ids.clone(), id)));
+                Shown::Ids(ids)
+            }
+            (Some(Shown::Count(count)), Shown::Count(more)) => Shown::Count(count + more),
+            (Some(_), shown) => shown,
+        });
+    }
+    united.ok_or_else(|| "there was nothing to ask for".to_owned())
+}
+
+fn seen_before(ids: &[String], id: &str) -> bool {
+    ids.iter().any(|known| known == id)
+}
+
+/// One rendering of a probe; `None` if the very same question was asked already.
+async fn one(
+    world: &World,
+    operation: &Operation,
+    probe: &Probe,
+    subject: &Subject,
+    counted: &Counted,
+    values: &mut Filling<'_>,
+    seen: &mut BTreeSet<String>,
+) -> Result<Option<Shown>, String> {
+    match &probe.source {
+        ProbeSource::Command(script) => {
+            let names = script.mentions.iter().filter(|name| world.target.fixture(name).is_some()).cloned();
+            world.fixtures.fill_named(world, names, &counted.spec, values).await?;
+            let question = format!("{:?} {:?} {:?}", values.marker, values.unique, values.key);
+            if !seen.insert(question) {
+                return Ok(None);
+            }
+            let output = command::run(world, script, values, probe.timeout).await?;
+            let fetched = Fetched { status: 0, headers: Vec::new(), body: output };
+            shown(world, probe, values, &[fetched]).map(Some)
+        }
+        ProbeSource::Request(request) => {
+            world.fixtures.fill(world, request, operation, &counted.spec, values).await?;
+            let reader = probe.reader.and_then(|role| {
+                [PrincipalRole::Owner, PrincipalRole::OtherTenant, PrincipalRole::SameTenant, PrincipalRole::ReadOnly]
+                    .into_iter()
+                    .find(|known| known.name() == role.name())
+            });
+            let reader = reader.unwrap_or(subject.principal);
+            let mut rendered = world.render_plain(request, reader, values)?;
+            if !seen.insert(format!("{}{:?}", rendered.path_and_query, rendered.body)) {
+                return Ok(None);
+            }
+            let mut pages = Vec::new();
+            loop {
+                let fetched = world.fetch(&rendered, probe.timeout).await?;
+                if !(200..300).contains(&fetched.status) {
+                    return Err(format!("the probe was answered {}", fetched.says()));
+                }
+                let next = next_page(probe, &fetched, &rendered.path_and_query);
+                pages.push(fetched);
+                match next {
+                    None => break,
+                    Some(_) if pages.len() >= PAGES => {
+                        return Err(format!("more than {PAGES} pages: the count would be cut"));
+                    }
+                    Some(next) => match next.split_once("://") {
+                        None => rendered.path_and_query = next,
+                        Some((scheme, rest)) => {
+                            let path = rest.find('/').map_or("/", |at| &rest[at..]).to_owned();
+                            rendered.origin = format!("{scheme}://{}", rest.split('/').next().unwrap_or_default());
+                            rendered.path_and_query = path;
+                        }
+                    },
+                }
+            }
+            shown(world, probe, values, &pages).map(Some)
+        }
+    }
+}
+
+/// Where the next page is: a path, or a whole URL.
+fn next_page(probe: &Probe, page: &Fetched, asked: &str) -> Option<String> {
+    match probe.next.as_ref()? {
+        NextPage::Link(selector) => {
+            let found = selector.select(&page.answer()).iter().find_map(plain)?;
+            if !matches!(selector, Selector::Header(_)) {
+                return Some(found);
+            }
+            // RFC 8288: `<URL>; rel="next"`, several separated by commas.
+            found.split(',').find_map(|link| {
+                let (url, parameters) = link.split_once('>')?;
+                parameters.contains("next").then(|| url.trim().trim_start_matches('<').to_owned())
+            })
+        }
+        NextPage::Cursor { cursor, query } => {
+            let found = cursor.select(&page.answer()).iter().find_map(plain)?;
+            let (path, rest) = asked.split_once('?').unwrap_or((asked, ""));
+            let mut pairs: Vec<(String, String)> = url::form_urlencoded::parse(rest.as_bytes())
+                .into_owned()
+                .filter(|(name, _)| name != query)
+                .collect();
+            pairs.push((query.clone(), found));
+            let pairs = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+            Some(format!("{path}?{pairs}"))
+        }
+    }
+}
+
+/// What the pages show.
+fn shown(world: &World, probe: &Probe, values: &Filling<'_>, pages: &[Fetched]) -> Result<Shown, String> {
+    let principal = world.principal(PrincipalRole::Owner)?.0;
+    let selector = selector(probe.reading.selector(), &world.target, &principal, values)
+        .map_err(|error| error.to_string())?;
+    let found = || pages.iter().flat_map(|page| selector.select(&page.answer()));
+    let unreadable = || {
+        matches!(selector, Selector::Json(_))
+            && pages.iter().any(|page| serde_json::from_slice::<serde_json::Value>(&page.body).is_err())
+    };
+    if unreadable() {
+        let says = pages.first().map(Fetched::says).unwrap_or_default();
+        return Err(format!("the answer is no JSON: {says}"));
+    }
+    match &probe.reading {
+        What::Ids(_) => {
+            let mut ids: Vec<String> = Vec::new();
+            for id in found().filter_map(|value| plain(&value)) {
+                if !ids.contains(&id) {
+                    ids.push(id);
+                }
+            }
+            Ok(Shown::Ids(ids))
+        }
+        What::Count(_) => Ok(Shown::Count(found().count() as f64)),
+        What::Value(_) => {
+            let value = found().next().ok_or("it shows no value")?;
+            let text = plain(&value).ok_or("what it shows is no number")?;
+            let number: f64 = text.trim().parse().map_err(|_| format!("`{}` is no number", text.trim()))?;
+            Ok(Shown::Count(number / probe.per_effect))
+        }
+        What::State(_) => {
+            let values: Vec<_> = found().collect();
+            Ok(Shown::State(serde_json::Value::Array(values)))
+        }
+    }
+}

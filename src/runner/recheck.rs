@@ -1,0 +1,59 @@
+//! At the end of the run every live key is sent once more: late overwrites show only then.
+
+use super::exchange::{finish, prepare};
+use super::round::{RoundRun, locked};
+use super::wire::Hold;
+use crate::scenario::Request;
+use futures::StreamExt;
+
+/// The step name of each key's first success in the transcript.
+const EARLIEST: &str = "earliest";
+
+/// Keys that are asked at once.
+const AT_ONCE: usize = 8;
+
+impl RoundRun<'_> {
+    /// Sends every live key of the operation once more.
+    pub(super) async fn recheck(&self, name: &str, at_most: u32) -> Result<(), String> {
+        let world = self.world();
+        let subject = &self.context.cast.subject;
+        let retention = world.contract(subject).retention.map(|retention| retention.min);
+        let live = world.ledger.live(subject, retention, at_most as usize);
+        if live.is_empty() {
+            return Err("no key of this run still names a resource".to_owned());
+        }
+        let request = Request {
+            name: name.to_owned(),
+            like: None,
+            operation: None,
+            variants: Vec::new(),
+            forms: None,
+            key: None,
+            principal: None,
+            marker: None,
+            given_other: None,
+            new_connection: false,
+            to_each: false,
+            at: None,
+            fault: None,
+        };
+        let sends = live.iter().enumerate().map(|(copy, key)| {
+            let request = &request;
+            async move {
+                let mut first = key.first.clone();
+                first.step = EARLIEST.to_owned();
+                first.copy = copy as u32;
+                first.attempt = 0;
+                locked(&self.record).exchanges.push(first);
+                let prepared = prepare(self, request, &key.spec, (copy as u32, 0), Hold::Nothing).await?;
+                finish(self, prepared).await;
+                Ok::<(), String>(())
+            }
+        });
+        let mut all = futures::stream::iter(sends).buffer_unordered(AT_ONCE);
+        while let Some(sent) = all.next().await {
+            sent?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,489 @@
+//! One round: the steps of a case, once, written down as they happen.
+
+use super::board::Board;
+use super::keys::KeyWriter;
+use super::probe::{Counted, read_all, subjects};
+use super::spec::{RoundNames, Spec};
+use super::world::{BaselineKey, Cast, World};
+use super::{burst, exchange, hook, probe};
+use crate::contract::Contract;
+use crate::outcome::{Meaning, Outcome};
+use crate::scenario::{
+    Amount, Case, HookName, Moment, OperationRole, Quantity, Request, Scenario, Step, TimeSpan, Until, Wait, When,
+};
+use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Barrier;
+
+/// What the rounds of a case have in common.
+pub(super) struct CaseContext<'a> {
+    pub(super) world: &'a World,
+    pub(super) cast: Cast,
+    pub(super) scenario: &'a Scenario,
+    pub(super) case: &'a Case,
+    /// How long a step's request took in the rounds before, by step.
+    pub(super) measured: Mutex<HashMap<String, Duration>>,
+}
+
+/// A round while it runs.
+pub(super) struct RoundRun<'a> {
+    pub(super) context: &'a CaseContext<'a>,
+    pub(super) number: u32,
+    pub(super) board: std::sync::Arc<Board>,
+    pub(super) names: Mutex<RoundNames>,
+    pub(super) record: Mutex<Round>,
+    /// Requests whose effects are counted.
+    pub(super) counted: Mutex<Vec<Counted>>,
+    /// When the last request was lost on purpose: its handler may still run.
+    pub(super) lost_at: Mutex<Option<Instant>>,
+    pub(super) late: Mutex<Vec<exchange::Late>>,
+    undo: Mutex<Vec<HookName>>,
+}
+
+/// A round that ran, with what is needed to read its effects once more.
+pub(super) struct Ran {
+    pub(super) round: Round,
+    pub(super) counted: Vec<Counted>,
+    pub(super) still_at: Instant,
+}
+
+/// Takes a lock whatever befell its last holder: the data is only ever appended to.
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'a> CaseContext<'a> {
+    /// Runs a round to its end.
+    pub(super) async fn round(&'a self, number: u32) -> Ran {
+        let run = RoundRun::new(self, number);
+        for step in &self.case.steps {
+            if let Err(why) = run.step(step).await {
+                run.broke(why);
+                break;
+            }
+        }
+        run.finish().await
+    }
+
+    fn contract(&self, role: OperationRole) -> &Contract {
+        let name = self.cast.name(role).unwrap_or(&self.cast.subject);
+        self.world.contract(name)
+    }
+}
+
+impl<'a> RoundRun<'a> {
+    /// A round in which nothing has happened yet.
+    pub(super) fn new(context: &'a CaseContext<'a>, number: u32) -> RoundRun<'a> {
+        RoundRun {
+            context,
+            number,
+            board: std::sync::Arc::default(),
+            names: Mutex::new(RoundNames::new()),
+            record: Mutex::new(Round { number, ..Round::default() }),
+            counted: Mutex::new(Vec::new()),
+            lost_at: Mutex::new(None),
+            late: Mutex::new(Vec::new()),
+            undo: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(super) fn world(&self) -> &'a World {
+        self.context.world
+    }
+
+    /// An implicit assumption did not hold.
+    pub(super) fn broke(&self, why: impl Into<String>) {
+        let why = why.into();
+        let mut record = locked(&self.record);
+        if !record.broken.contains(&why) {
+            record.broken.push(why);
+        }
+    }
+
+    async fn step(&self, step: &Step) -> Result<(), String> {
+        if self.world().is_stopped() {
+            return Err("the run was stopped".to_owned());
+        }
+        match step {
+            Step::Together(steps) => {
+                let senders = steps.iter().filter(|step| step.request().is_some()).count();
+                let ready = Barrier::new(senders.max(1));
+                let all = steps.iter().map(|step| self.leaf(step, Some(&ready)));
+                let results = futures::future::join_all(all).await;
+                results.into_iter().collect::<Result<Vec<()>, _>>().map(|_| ())
+            }
+            step => self.leaf(step, None).await,
+        }
+    }
+
+    async fn leaf(&self, step: &Step, ready: Option<&Barrier>) -> Result<(), String> {
+        match step {
+            Step::Send { request, times } => {
+                let result = self.send(request, *times, ready).await;
+                self.board.over(&request.name);
+                result
+            }
+            Step::Burst { request, copies, release, stop_at } => {
+                let copies = copies[(self.number as usize - 1) % copies.len()];
+                let result = burst::burst(self, request, copies, *release, *stop_at, ready).await;
+                self.board.over(&request.name);
+                result
+            }
+            Step::Retry { request, until, every, patience } => {
+                let result = self.retry(request, *until, *every, *patience, ready).await;
+                self.board.over(&request.name);
+                result
+            }
+            Step::Wait(wait) => self.wait(wait).await,
+            Step::Elapse(span) => {
+                let time = self.time(*span, None)?;
+                let facts = hook::elapse(self.world(), time).await;
+                let problem = (!facts.worked).then(|| format!("the target's time did not pass: {}", facts.output));
+                locked(&self.record).hooks.push(facts);
+                problem.map_or(Ok(()), Err)
+            }
+            Step::Read { name } => {
+                self.settle(&ReadingKind::Named(name.clone())).await;
+                Ok(())
+            }
+            Step::Hook { run, at, undo } => {
+                if let Some(moment) = at {
+                    self.until(moment).await?;
+                }
+                let facts = hook::run(self.world(), *run).await;
+                locked(&self.undo).extend(*undo);
+                let problem = (!facts.worked).then(|| format!("the hook {} did not work: {}", run.name(), facts.output));
+                locked(&self.record).hooks.push(facts);
+                problem.map_or(Ok(()), Err)
+            }
+            Step::Recheck { name, at_most } => self.recheck(name, *at_most).await,
+            Step::Together(_) => Err("a together holds no other together".to_owned()),
+        }
+    }
+
+    /// The concrete requests of a step.
+    pub(super) fn specs(&self, request: &Request, copies: u32) -> Result<Vec<Spec>, String> {
+        let role = request.operation.unwrap_or_default();
+        let name = self.context.cast.name(role)?;
+        let operation = self.world().operation(name)?;
+        let place = self.world().key_place(operation);
+        let keys = KeyWriter::new(self.context.contract(role), place.as_ref());
+        let which = match request.like.as_ref().and_then(|like| Some((like.of.as_str(), like.which?))) {
+            None => 0,
+            Some((step, outcome)) => {
+                let record = locked(&self.record);
+                record
+                    .of(step)
+                    .find(|exchange| exchange.outcome.is_within(outcome))
+                    .map(|exchange| exchange.copy as usize)
+                    .ok_or_else(|| format!("no copy of `{step}` was {outcome}"))?
+            }
+        };
+        locked(&self.names).resolve(request, copies, &keys, which)
+    }
+
+    async fn send(&self, request: &Request, times: u32, ready: Option<&Barrier>) -> Result<(), String> {
+        let specs = self.specs(request, times)?;
+        for (copy, spec) in specs.iter().enumerate() {
+            let ready = ready.filter(|_| copy == 0);
+            exchange::one(self, request, spec, copy as u32, 0, ready).await?;
+        }
+        Ok(())
+    }
+
+    async fn retry(
+        &self,
+        request: &Request,
+        until: Until,
+        every: Duration,
+        patience: Duration,
+        ready: Option<&Barrier>,
+    ) -> Result<(), String> {
+        let spec = self.specs(request, 1)?.remove(0);
+        let began = Instant::now();
+        let mut attempt = 0;
+        let ended = loop {
+            let index = exchange::one(self, request, &spec, 0, attempt, ready.filter(|_| attempt == 0)).await?;
+            attempt += 1;
+            let (outcome, asked) = {
+                let record = locked(&self.record);
+                let exchange = record.exchanges.iter().find(|exchange| exchange.step == request.name && exchange.attempt == index);
+                let asked = exchange
+                    .and_then(|exchange| exchange.response.as_ref())
+                    .and_then(|response| response.header("retry-after").next()?.trim().parse::<u64>().ok())
+                    .map(Duration::from_secs);
+                (exchange.map_or(Outcome::NONE, |exchange| exchange.outcome), asked)
+            };
+            let wanted = match until {
+                Until::Final => Outcome::FINAL,
+                Until::NotInFlight => Outcome::FINAL.union(Meaning::ServerError.into()),
+            };
+            if outcome.is_within(wanted) {
+                break true;
+            }
+            let pause = asked.unwrap_or(every);
+            if began.elapsed() + pause > patience || self.world().is_stopped() {
+                break false;
+            }
+            tokio::time::sleep(pause).await;
+        };
+        locked(&self.record).retries.push(RetryFacts {
+            step: request.name.clone(),
+            ended,
+            took: began.elapsed(),
+            attempts: attempt,
+        });
+        Ok(())
+    }
+
+    async fn wait(&self, wait: &Wait) -> Result<(), String> {
+        match wait {
+            Wait::For(span) => tokio::time::sleep(self.time(*span, None)?).await,
+            Wait::Settled => self.settle(&ReadingKind::Early).await,
+            Wait::RetryAfter(step) => {
+                let asked = {
+                    let record = locked(&self.record);
+                    record
+                        .of(step)
+                        .filter_map(|exchange| exchange.response.as_ref())
+                        .filter_map(|response| response.header("retry-after").next()?.trim().parse::<u64>().ok())
+                        .max()
+                };
+                tokio::time::sleep(Duration::from_secs(asked.unwrap_or(1))).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the effects have stopped changing, and writes the last readings down.
+    async fn settle(&self, kind: &ReadingKind) {
+        const PAUSE: Duration = Duration::from_millis(50);
+        let settle = self.settle_time();
+        let began = Instant::now();
+        let not_before = locked(&self.lost_at).map(|lost| lost + self.still_running());
+        let counted = locked(&self.counted).clone();
+        let mut last: Option<Vec<Option<f64>>> = None;
+        loop {
+            let readings = read_all(self.world(), &self.context.cast, &counted, kind).await;
+            let counts: Vec<Option<f64>> =
+                readings.iter().map(|reading| reading.shows.as_ref().ok().and_then(|shown| shown.count())).collect();
+            let seen = !counts.is_empty() && counts.iter().all(|count| count.is_none_or(|count| count >= 1.0));
+            let same = last.as_ref() == Some(&counts);
+            let over = began.elapsed() >= settle;
+            let early = not_before.is_none_or(|time| Instant::now() >= time);
+            if (same && early && (seen || over)) || (over && early && counts.is_empty()) {
+                locked(&self.record).readings.extend(readings);
+                return;
+            }
+            last = Some(counts);
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// How long effects of the operations in use may take to show.
+    pub(super) fn settle_time(&self) -> Duration {
+        let target = &self.world().target;
+        let counted = locked(&self.counted);
+        subjects(&counted)
+            .iter()
+            .filter_map(|(subject, _)| self.world().operation(self.context.cast.name(subject.operation).ok()?).ok())
+            .flat_map(|operation| operation.effects.iter())
+            .filter_map(|probe| probe.settle)
+            .chain([target.settle])
+            .max()
+            .unwrap_or(target.settle)
+    }
+
+    /// How long a handler may go on after its client has left: three times the slowest measured.
+    fn still_running(&self) -> Duration {
+        let slowest = locked(&self.context.measured).values().copied().max().unwrap_or_default();
+        let counted = locked(&self.counted);
+        let baseline = counted.iter().filter_map(|one| self.baseline_latency(&one.spec)).max().unwrap_or_default();
+        self.world().target.settle.max(3 * slowest.max(baseline))
+    }
+
+    /// The measured time to answer of such a request.
+    pub(super) fn baseline_latency(&self, spec: &Spec) -> Option<Duration> {
+        let operation = self.context.cast.name(spec.operation).ok()?.to_owned();
+        let principal = if spec.principal.is_built_in() { Default::default() } else { spec.principal };
+        let baselines = self.world().baselines.try_lock().ok()?;
+        let key = BaselineKey { operation, principal, variants: spec.variants.clone() };
+        let plain = BaselineKey { variants: Vec::new(), ..key.clone() };
+        let known = baselines.get(&key).or_else(|| baselines.get(&plain))?.get()?;
+        known.latency.map(|latency| latency.p50)
+    }
+
+    /// A span as a time. Latency is that of the step named, as measured in this scenario's rounds,
+    /// else at the baseline.
+    pub(super) fn time(&self, span: TimeSpan, of: Option<&str>) -> Result<Duration, String> {
+        let (share, quantity) = match span.0 {
+            Amount::Fixed(time) => return Ok(time),
+            Amount::Share { share, of } => (share, of),
+        };
+        let contract = self.context.contract(OperationRole::Subject);
+        let whole = match quantity {
+            Quantity::Settle => self.settle_time(),
+            Quantity::Retention => match contract.retention {
+                Some(retention) => {
+                    if share >= 1.0 { retention.max.unwrap_or(retention.min) } else { retention.min }
+                }
+                None => return Err("the contract declares no retention".to_owned()),
+            },
+            Quantity::LockTimeout => contract.lock_timeout.ok_or("the contract declares no lock-timeout")?,
+            Quantity::Latency => {
+                let step = of.unwrap_or_default();
+                let measured = locked(&self.context.measured).get(step).copied();
+                let spec = locked(&self.names).first_spec(step).cloned();
+                measured
+                    .or_else(|| self.baseline_latency(&spec?))
+                    .ok_or_else(|| format!("the latency of `{step}` was not measured"))?
+            }
+        };
+        Ok(whole.mul_f64(share))
+    }
+
+    /// Where in its spread a round stands: evenly from first to last.
+    pub(super) fn spread_point(&self, spread: &[TimeSpan; 2], of: &str) -> Result<Duration, String> {
+        let from = self.time(spread[0], Some(of))?;
+        let to = self.time(spread[1], Some(of))?;
+        let rounds = self.context.scenario.rounds.count.max(2);
+        let place = f64::from((self.number - 1) % rounds) / f64::from(rounds - 1);
+        Ok(from + to.saturating_sub(from).mul_f64(place))
+    }
+
+    /// How long after the event a moment is.
+    pub(super) fn offset(&self, moment: &Moment, itself: &str) -> Result<Duration, String> {
+        let of = moment.of.as_deref().unwrap_or(itself);
+        match (&moment.plus, &moment.spread) {
+            (_, Some(spread)) => self.spread_point(spread, of),
+            (Some(plus), None) => self.time(*plus, Some(of)),
+            (None, None) => Ok(Duration::ZERO),
+        }
+    }
+
+    /// Waits for a moment. The error says that it never came.
+    pub(super) async fn until(&self, moment: &Moment) -> Result<(), String> {
+        let of = moment.of.as_deref().unwrap_or_default();
+        let Some(came) = self.board.wait(of, moment.when).await else {
+            return Err(never_came(moment));
+        };
+        let due = came + self.offset(moment, of)?;
+        tokio::time::sleep_until(due.into()).await;
+        Ok(())
+    }
+
+    /// Whether anybody waits for the step's effect.
+    pub(super) fn effect_is_awaited(&self, step: &str) -> bool {
+        let awaited = |moment: &Moment, itself: Option<&str>| {
+            moment.when == When::Effect && moment.of.as_deref().or(itself) == Some(step)
+        };
+        self.context.case.leaves().any(|leaf| match leaf {
+            Step::Hook { at: Some(at), .. } => awaited(at, None),
+            leaf => leaf.request().is_some_and(|request| {
+                let starts = request.at.as_ref().is_some_and(|at| awaited(at, None));
+                let cuts = match &request.fault {
+                    Some(crate::scenario::Fault::HangUp { at, .. }) => awaited(at, Some(&request.name)),
+                    _ => false,
+                };
+                starts || cuts
+            }),
+        })
+    }
+
+    /// Polls the first probe until it counts the step's effect or the step is over.
+    pub(super) async fn watch_effect(&self, step: &str, counted: &Counted) {
+        let subject = probe::Subject::of(&counted.spec);
+        let operation = self.context.cast.name(subject.operation).and_then(|name| self.world().operation(name));
+        let Some(first) = operation.ok().and_then(|operation| operation.effects.first()) else { return };
+        let over = self.board.wait(step, When::Ended);
+        let poll = async {
+            let mut pause = Duration::from_millis(2);
+            loop {
+                let shows = probe::read(self.world(), &self.context.cast, first, &subject, &[counted]).await;
+                if shows.as_ref().is_ok_and(|shown| shown.count().is_some_and(|count| count >= 1.0)) {
+                    let at = Instant::now();
+                    self.board.came(step, When::Effect, at);
+                    locked(&self.record).readings.push(crate::transcript::Reading {
+                        kind: ReadingKind::Poll,
+                        probe: first.name.clone(),
+                        operation: subject.operation,
+                        principal: subject.principal,
+                        marker: subject.marker.clone(),
+                        marker_name: subject.marker_name.clone(),
+                        at: self.world().clock(at),
+                        shows,
+                    });
+                    return;
+                }
+                tokio::time::sleep(pause).await;
+                pause = Duration::from_millis(5);
+            }
+        };
+        tokio::select! {
+            () = poll => {}
+            _ = over => {}
+        }
+    }
+
+    async fn finish(self) -> Ran {
+        for hook in locked(&self.undo).drain(..).collect::<Vec<_>>() {
+            let facts = hook::run(self.world(), hook).await;
+            if !facts.worked {
+                self.broke(format!("the hook {} did not undo: {}", hook.name(), facts.output));
+            }
+            locked(&self.record).hooks.push(facts);
+        }
+        let late = std::mem::take(&mut *locked(&self.late));
+        futures::future::join_all(late.into_iter().map(|late| exchange::collect_late(&self, late))).await;
+        let still = {
+            let lost = *locked(&self.lost_at);
+            let quiet = Instant::now() + self.settle_time();
+            lost.map_or(quiet, |lost| quiet.max(lost + self.still_running()))
+        };
+        let mut round = std::mem::take(&mut *locked(&self.record));
+        round.exchanges.sort_by_key(|exchange| exchange.times.sent.unwrap_or(exchange.times.ended));
+        self.remember_latencies(&round);
+        broken_off(&mut round);
+        let counted = std::mem::take(&mut *locked(&self.counted));
+        Ran { round, counted, still_at: still }
+    }
+
+    /// What this round measured serves the next ones.
+    fn remember_latencies(&self, round: &Round) {
+        let mut measured = locked(&self.context.measured);
+        for exchange in &round.exchanges {
+            let first = exchange.copy == 0 && exchange.attempt == 0 && exchange.ending == Ending::Answered;
+            let executed = exchange.outcome.may_be(Meaning::Executed);
+            if let (true, true, Some(sent)) = (first, executed, exchange.times.sent) {
+                measured.insert(exchange.step.clone(), exchange.times.ended.saturating_sub(sent));
+            }
+        }
+    }
+}
+
+/// The reason of a moment that did not come.
+pub(super) fn never_came(moment: &Moment) -> String {
+    format!("the moment `{}` of `{}` never came", moment.when, moment.of.as_deref().unwrap_or("itself"))
+}
+
+/// A target that closes connections by itself shows nothing, and that is said.
+fn broken_off(round: &mut Round) {
+    let mut reasons: Vec<String> = Vec::new();
+    for exchange in &round.exchanges {
+        let reason = match &exchange.ending {
+            Ending::ClosedByTarget(why) if exchange.fault.is_none() => format!("the target broke off `{}`: {why}", exchange.step),
+            Ending::Broken(why) => format!("`{}` was answered with something that is not HTTP: {why}", exchange.step),
+            Ending::Refused(why) => format!("no connection for `{}`: {why}", exchange.step),
+            Ending::TimedOut if exchange.fault.is_none() && exchange.delivery != Delivery::NotSent => {
+                format!("`{}` was not answered in time", exchange.step)
+            }
+            _ => continue,
+        };
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    round.broken.extend(reasons);
+}
