@@ -2,21 +2,27 @@
 
 use crate::yaml::Diagnostic;
 use crate::yaml::Span;
+use crate::yaml::nearest;
 
 use super::reader::Reader;
 use crate::target::Target;
 use crate::target::host::is_loopback;
 use crate::target::operation::Fixture;
 use crate::target::operation::FixtureSource;
+use crate::target::operation::Group;
+use crate::target::operation::Operation;
 use crate::target::operation::ProbeSource;
 use crate::target::placeholder::Part;
 use crate::target::placeholder::Placeholder;
 use crate::target::request::Request;
+use crate::target::variation::NAMES;
 
 /// Reports everything that is wrong or doubtful about the target as a whole.
 pub(super) fn lint(reader: &Reader<'_>, target: &Target) {
     double_names(reader);
     circles(reader, target);
+    given_circles(reader, target);
+    near_variants(reader, target);
     hosts(reader, target);
     certificates(reader, target);
 }
@@ -94,7 +100,7 @@ fn needed<'t>(target: &'t Target, fixture: &'t Fixture) -> Vec<&'t str> {
     match &fixture.source {
         FixtureSource::Request(request) => request.each_placeholder(&mut keep),
         FixtureSource::Operation { name, with } => {
-            if let Some(operation) = target.operation(name) {
+            for operation in with_given(target, name) {
                 operation.request.each_placeholder(&mut keep);
             }
             if let Some(body) = &with.body {
@@ -112,6 +118,70 @@ fn needed<'t>(target: &'t Target, fixture: &'t Fixture) -> Vec<&'t str> {
         }
     }
     names
+}
+
+/// An operation with those that are given to it, one after another; a circle ends at its start.
+fn with_given<'t>(target: &'t Target, name: &str) -> Vec<&'t Operation> {
+    let mut chain: Vec<&Operation> = Vec::new();
+    let mut next = target.operation(name);
+    while let Some(operation) = next {
+        if chain.iter().any(|known| known.name == operation.name) {
+            break;
+        }
+        chain.push(operation);
+        next = operation
+            .given
+            .as_deref()
+            .and_then(|given| target.operation(given));
+    }
+    chain
+}
+
+fn given_circles(reader: &Reader<'_>, target: &Target) {
+    for operation in &target.operations {
+        let chain = with_given(target, &operation.name);
+        let last = chain.last().and_then(|last| last.given.as_deref());
+        if chain.len() > 1 && last == Some(&operation.name) {
+            let names: Vec<&str> = chain
+                .iter()
+                .map(|operation| operation.name.as_str())
+                .collect();
+            reader.error(
+                &place(reader, &format!("operations/{}/given", operation.name)),
+                format!(
+                    "operations are given to each other: {} → {}",
+                    names.join(" → "),
+                    names[0]
+                ),
+            );
+            return;
+        }
+    }
+}
+
+/// Names under `variants` that are nearly one that scenarios use.
+fn near_variants(reader: &Reader<'_>, target: &Target) {
+    for operation in &target.operations {
+        let named = operation
+            .variants
+            .iter()
+            .filter(|variant| variant.group == Group::Named);
+        for name in named.map(|variant| variant.name.as_str()) {
+            if NAMES.contains(&name) {
+                continue;
+            }
+            let key = reader
+                .document
+                .key_at(&format!("operations/{}/variants/{name}", operation.name));
+            if let (Some(near), Some(span)) = (nearest(name, NAMES), key) {
+                reader.report(
+                    Diagnostic::warning(format!("no scenario of ours uses a variant `{name}`"))
+                        .at(span)
+                        .help(format!("did you mean `{near}`?")),
+                );
+            }
+        }
+    }
 }
 
 fn hosts(reader: &Reader<'_>, target: &Target) {

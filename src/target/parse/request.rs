@@ -144,7 +144,7 @@ impl Reader<'_> {
     fn body(&self, fields: &mut Fields<'_, '_>, site: Site) -> Option<Body> {
         fields.unsupported("graphql");
         fields.unsupported("multipart");
-        let site = site.in_intent();
+        let site = site.in_body();
         let mut found: Vec<(&Entry, Body)> = Vec::new();
         if let Some(entry) = fields.take_entry("json") {
             found.push((entry, Body::Json(self.tree(&entry.value, site))));

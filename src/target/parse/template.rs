@@ -66,7 +66,11 @@ impl Reader<'_> {
         if let Some((message, at)) = syntax::foreign_style(text)
             && !text[..at].ends_with('$')
         {
-            self.error(&within(span, &text[at..]), message);
+            let place = within(span, &text[at..]);
+            match site.body {
+                true => self.warning(&place, message),
+                false => self.error(&place, message),
+            }
         }
         let pieces = match syntax::pieces(text) {
             Ok(pieces) => pieces,

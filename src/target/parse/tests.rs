@@ -153,10 +153,7 @@ fn a_file_with_everything_is_read() {
         Lifetime::Scenario
     );
     let payment = target.operation("create-payment").expect("it");
-    assert_eq!(
-        payment.success.to_string(),
-        "status: 200, $.errors: absent"
-    );
+    assert_eq!(payment.success.to_string(), "status: 200, $.errors: absent");
     assert_eq!(payment.volatile.len(), 1);
     assert_eq!(payment.identity.len(), 2);
     assert_eq!(payment.variants.len(), 6);
@@ -170,7 +167,13 @@ fn a_file_with_everything_is_read() {
     assert!(matches!(ledger.reading, Reading::Value(_)));
     assert_eq!(stock.sharing(&target), Lifetime::Run);
     assert_eq!((stock.per_effect, stock.bound), (5.0, Some(100.0)));
+    assert_eq!(target.other(payment).expect("declared").name, "refund");
     let refund = target.operation("refund").expect("it");
+    assert_eq!(
+        target.other(refund).expect("the first").name,
+        "create-payment"
+    );
+    assert!(target.principals[&Role::OtherTenant].has_credentials());
     assert_eq!(refund.key, Some(KeyPlace::None));
     assert_eq!(refund.given.as_deref(), Some("create-payment"));
     assert_eq!(refund.success.to_string(), "status: [201, 202]");
@@ -191,6 +194,7 @@ fn features_that_are_not_built_are_refused_by_name() {
         (minimal("    prepare: GET /cart\n"), "prepare", 6),
         (minimal("    precondition: x\n"), "precondition", 6),
         (minimal("    kind: consumer\n"), "kind", 6),
+        (minimal("    effects: { e: sink }\n"), "sink", 6),
         (minimal("sink: { listen: \"127.0.0.1:1\" }\n"), "sink", 6),
         (minimal("documents: { openapi: x }\n"), "documents", 6),
         (
@@ -333,6 +337,16 @@ fn each_mistake_gets_its_message_and_place() {
             "6: fixtures depend on each other: a → b → a",
         ),
         (
+            minimal("    given: b\n  b: { request: POST /b, given: pay }\n"),
+            "6: operations are given to each other: pay → b → pay",
+        ),
+        (
+            minimal(
+                "    change: { json: { a: \"${f}\" } }\n  b: { request: \"POST /${f}\" }\nfixtures: { f: { operation: b } }\n",
+            ),
+            "8: fixtures depend on each other: f → f",
+        ),
+        (
             minimal("fixtures: { a: { request: \"GET /${marker}\" } }\n"),
             "6: the fixture is made once per run and uses ${marker}, which is new for each scenario: write per: scenario",
         ),
@@ -423,6 +437,14 @@ fn doubtful_things_are_warned_of() {
     assert_eq!(
         warnings(&minimal("    change: { json: { list: [1] } }\n")),
         ["6: replaces 3 entries by 1: lists are not merged"]
+    );
+    let foreign = warnings(&minimal("    change: { json: { amount: \"{{x}}\" } }\n"));
+    assert_eq!(foreign, ["6: placeholders are ${x}, not {{x}}"]);
+    assert_eq!(
+        warnings(&minimal(
+            "    variants: { dryrun: { query: { dry: 1 } }, mine: { path: /q } }\n"
+        )),
+        ["6: no scenario of ours uses a variant `dryrun` | did you mean `dry-run`?"]
     );
     let literal = warnings(&minimal("principals: { owner: { bearer: abc } }\n"));
     assert!(literal[0].contains("holds no ${secret…}"), "{literal:?}");

@@ -78,11 +78,16 @@ impl Headers {
             let is_credential = always
                 .iter()
                 .any(|name| name.eq_ignore_ascii_case(&pair.name));
-            if is_credential && filler.credentials() == Credentials::Without {
+            if self.has(&pair.name) {
                 continue;
             }
-            if !self.has(&pair.name) {
-                self.add(filler, pair)?;
+            match &pair.value {
+                Some(template) if is_credential => {
+                    if let Some(value) = credential(filler, template)? {
+                        self.push(&pair.name, value.into_bytes());
+                    }
+                }
+                _ => self.add(filler, pair)?,
             }
         }
         Ok(())
@@ -151,13 +156,19 @@ fn value(filler: &Filler<'_>, pair: &Pair) -> Result<Option<String>, RenderError
     }
 }
 
-/// A bearer token or basic credentials: secret by nature, also where the file does not say so.
+/// A token, basic credentials or a cookie: secret by nature, also where the file does not say so.
 fn credential(filler: &Filler<'_>, template: &Template) -> Result<Option<String>, RenderError> {
     match filler.credentials() {
         Credentials::Without => Ok(None),
         Credentials::Wrong { seed } if !template.holds_secret() => {
             let text = filler.text(template)?;
-            Ok(text.map(|text| filler.junk(&SecretValue::new("credential", text), seed)))
+            Ok(text.map(|text| {
+                // The scheme of `Bearer …` and the name of `sid=…` are no secret.
+                let kept = text.find([' ', '=']).map_or(0, |at| at + 1);
+                let (kept, secret) = text.split_at(kept);
+                let junk = filler.junk(&SecretValue::new("credential", secret), seed);
+                format!("{kept}{junk}")
+            }))
         }
         Credentials::Normal | Credentials::Wrong { .. } => filler.text(template),
     }

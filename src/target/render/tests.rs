@@ -243,6 +243,8 @@ fn wrong_credentials_have_the_same_shape_and_are_the_same_again() {
     assert_ne!(first.headers, with(Role::Owner, 2).headers);
     let literal = with(Role::SameTenant, 1);
     assert_ne!(header(&literal, "Authorization"), ["Bearer literal-token"]);
+    let cookie = header(&first, "Cookie")[0];
+    assert!(cookie.starts_with("a=") && cookie != "a=b", "{cookie}");
 }
 
 #[test]
