@@ -64,12 +64,11 @@ pub(super) fn place_key(
             );
             push_query(path_and_query, &entry);
         }
-        (Carrier::Form(name), Content::Form(fields)) => {
-            fields.retain(|(field, _)| field != name);
-            fields.push((name.clone(), text()?));
+        (Carrier::Form(name), Content::Form(Value::Object(fields))) => {
+            fields.insert(name.clone(), Value::String(text()?));
         }
         (Carrier::Form(name), content @ Content::None) => {
-            *content = Content::Form(vec![(name.clone(), text()?)]);
+            *content = Content::Form(serde_json::json!({ name: text()? }));
         }
         (Carrier::Json(path), Content::Json(body)) => set(body, path, text()?)?,
         (Carrier::Json(path), content @ Content::None) => {
