@@ -89,4 +89,6 @@ pub fn load(
 }
 
 #[cfg(test)]
+mod mistakes;
+#[cfg(test)]
 mod tests;
