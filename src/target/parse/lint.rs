@@ -1,5 +1,7 @@
 //! What only the whole target shows: cycles, double names, hosts that nobody named.
 
+use std::collections::BTreeSet;
+
 use crate::yaml::Diagnostic;
 use crate::yaml::Span;
 use crate::yaml::nearest;
@@ -57,35 +59,44 @@ fn double_names(reader: &Reader<'_>) {
 
 /// Fixtures that need each other to be made.
 fn circles(reader: &Reader<'_>, target: &Target) {
-    let mut reported: Vec<&str> = Vec::new();
+    let mut finished = BTreeSet::new();
     for fixture in &target.fixtures {
         let mut path = vec![fixture.name.as_str()];
-        if let Some(circle) = circle(target, &mut path)
-            && !circle.iter().any(|name| reported.contains(name))
-        {
+        if let Some(circle) = circle(target, &mut path, &mut finished) {
             reader.error(
                 &place(reader, &format!("fixtures/{}", circle[0])).first_line(),
                 format!("fixtures depend on each other: {}", circle.join(" → ")),
             );
-            reported.extend(circle);
+            finished.extend(circle);
         }
     }
 }
 
-fn circle<'t>(target: &'t Target, path: &mut Vec<&'t str>) -> Option<Vec<&'t str>> {
-    let last = path.last().and_then(|name| target.fixture(name))?;
-    for next in needed(target, last) {
+/// The first circle that the end of `path` leads into. What is `finished` leads into none that was
+/// not told, so that each fixture is visited once.
+fn circle<'t>(
+    target: &'t Target,
+    path: &mut Vec<&'t str>,
+    finished: &mut BTreeSet<&'t str>,
+) -> Option<Vec<&'t str>> {
+    let name = *path.last()?;
+    let needed = target.fixture(name).map(|fixture| needed(target, fixture));
+    for next in needed.unwrap_or_default() {
+        if finished.contains(next) {
+            continue;
+        }
         if let Some(at) = path.iter().position(|name| *name == next) {
             let mut circle = path[at..].to_vec();
             circle.push(next);
             return Some(circle);
         }
         path.push(next);
-        if let Some(found) = circle(target, path) {
+        if let Some(found) = circle(target, path, finished) {
             return Some(found);
         }
         path.pop();
     }
+    finished.insert(name);
     None
 }
 
