@@ -22,7 +22,8 @@ pub mod time_shift;
 pub mod tree;
 #[cfg(test)]
 mod trial;
-mod variation;
+pub mod variation;
+pub mod volatile;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -95,6 +96,20 @@ impl Target {
         self.operations
             .iter()
             .find(|operation| operation.name == name)
+    }
+
+    /// The operation that scenarios use one key on beside `operation`: the declared one, else the
+    /// next in the file, the first after the last.
+    pub fn other(&self, operation: &Operation) -> Option<&Operation> {
+        if let Some(other) = &operation.other {
+            return self.operation(other);
+        }
+        let at = self
+            .operations
+            .iter()
+            .position(|known| known.name == operation.name)?;
+        let next = (at + 1) % self.operations.len();
+        (next != at).then(|| &self.operations[next])
     }
 
     /// The fixture of this name.

@@ -85,3 +85,17 @@ pub struct Principal {
     /// Variables that replace the target's for this caller.
     pub vars: BTreeMap<String, Tree>,
 }
+
+impl Principal {
+    /// Whether there is anything that "without credentials" could leave out.
+    pub fn has_credentials(&self) -> bool {
+        let named = |pair: &Pair| {
+            ["authorization", "cookie"].contains(&pair.name.to_ascii_lowercase().as_str())
+        };
+        let secret = |pair: &Pair| pair.value.as_ref().is_some_and(Template::holds_secret);
+        self.bearer.is_some()
+            || self.basic.is_some()
+            || self.headers.iter().any(|pair| named(pair) || secret(pair))
+            || self.query.iter().any(secret)
+    }
+}

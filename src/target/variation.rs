@@ -29,6 +29,38 @@ const CHANGES: [&str; 6] = [
     "change-big-number",
 ];
 
+/// Every name of a variant that a scenario may use.
+pub const NAMES: [&str; 28] = [
+    "slow",
+    "lingers",
+    "no-content",
+    "async",
+    "see-other",
+    "binary",
+    "stream",
+    "large",
+    "long",
+    "big-number",
+    "dry-run",
+    "same-item-twice",
+    "newer",
+    "older",
+    "change",
+    "change-nested",
+    "change-added",
+    "change-removed",
+    "change-type",
+    "change-tail",
+    "change-big-number",
+    "invalid",
+    "declined",
+    "fails",
+    "fails-once",
+    "fails-after",
+    "fails-after-once",
+    "fails-commit",
+];
+
 impl Operation {
     /// The variants that may be meant by a scenario's name, at least one. Several remain where only
     /// a trial tells them apart: which failing one had written, which slow one writes first. The

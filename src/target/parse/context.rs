@@ -11,6 +11,8 @@ pub(super) struct Site {
     pub(super) part: PartOfFile,
     /// Whether it goes into a body (or into the path or query, which are intent as well).
     pub(super) intent: bool,
+    /// Whether it is a text of a body, where other tools' placeholders may be meant literally.
+    pub(super) body: bool,
     /// Whether the operation has `given`.
     pub(super) given: bool,
 }
@@ -52,6 +54,7 @@ impl PartOfFile {
         Site {
             part: self,
             intent: false,
+            body: false,
             given: false,
         }
     }
@@ -70,6 +73,14 @@ impl PartOfFile {
 }
 
 impl Site {
+    /// The same site within a body.
+    pub(super) fn in_body(self) -> Site {
+        Site {
+            body: true,
+            ..self.in_intent()
+        }
+    }
+
     /// The same site within what makes up the intent of a request.
     pub(super) fn in_intent(self) -> Site {
         Site {

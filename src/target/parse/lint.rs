@@ -1,22 +1,30 @@
 //! What only the whole target shows: cycles, double names, hosts that nobody named.
 
+use std::collections::BTreeSet;
+
 use crate::yaml::Diagnostic;
 use crate::yaml::Span;
+use crate::yaml::nearest;
 
 use super::reader::Reader;
 use crate::target::Target;
 use crate::target::host::is_loopback;
 use crate::target::operation::Fixture;
 use crate::target::operation::FixtureSource;
+use crate::target::operation::Group;
+use crate::target::operation::Operation;
 use crate::target::operation::ProbeSource;
 use crate::target::placeholder::Part;
 use crate::target::placeholder::Placeholder;
 use crate::target::request::Request;
+use crate::target::variation::NAMES;
 
 /// Reports everything that is wrong or doubtful about the target as a whole.
 pub(super) fn lint(reader: &Reader<'_>, target: &Target) {
     double_names(reader);
     circles(reader, target);
+    given_circles(reader, target);
+    near_variants(reader, target);
     hosts(reader, target);
     certificates(reader, target);
 }
@@ -51,35 +59,44 @@ fn double_names(reader: &Reader<'_>) {
 
 /// Fixtures that need each other to be made.
 fn circles(reader: &Reader<'_>, target: &Target) {
-    let mut reported: Vec<&str> = Vec::new();
+    let mut finished = BTreeSet::new();
     for fixture in &target.fixtures {
         let mut path = vec![fixture.name.as_str()];
-        if let Some(circle) = circle(target, &mut path)
-            && !circle.iter().any(|name| reported.contains(name))
-        {
+        if let Some(circle) = circle(target, &mut path, &mut finished) {
             reader.error(
                 &place(reader, &format!("fixtures/{}", circle[0])).first_line(),
                 format!("fixtures depend on each other: {}", circle.join(" → ")),
             );
-            reported.extend(circle);
+            finished.extend(circle);
         }
     }
 }
 
-fn circle<'t>(target: &'t Target, path: &mut Vec<&'t str>) -> Option<Vec<&'t str>> {
-    let last = path.last().and_then(|name| target.fixture(name))?;
-    for next in needed(target, last) {
+/// The first circle that the end of `path` leads into. What is `finished` leads into none that was
+/// not told, so that each fixture is visited once.
+fn circle<'t>(
+    target: &'t Target,
+    path: &mut Vec<&'t str>,
+    finished: &mut BTreeSet<&'t str>,
+) -> Option<Vec<&'t str>> {
+    let name = *path.last()?;
+    let needed = target.fixture(name).map(|fixture| needed(target, fixture));
+    for next in needed.unwrap_or_default() {
+        if finished.contains(next) {
+            continue;
+        }
         if let Some(at) = path.iter().position(|name| *name == next) {
             let mut circle = path[at..].to_vec();
             circle.push(next);
             return Some(circle);
         }
         path.push(next);
-        if let Some(found) = circle(target, path) {
+        if let Some(found) = circle(target, path, finished) {
             return Some(found);
         }
         path.pop();
     }
+    finished.insert(name);
     None
 }
 
@@ -94,7 +111,7 @@ fn needed<'t>(target: &'t Target, fixture: &'t Fixture) -> Vec<&'t str> {
     match &fixture.source {
         FixtureSource::Request(request) => request.each_placeholder(&mut keep),
         FixtureSource::Operation { name, with } => {
-            if let Some(operation) = target.operation(name) {
+            for operation in with_given(target, name) {
                 operation.request.each_placeholder(&mut keep);
             }
             if let Some(body) = &with.body {
@@ -112,6 +129,70 @@ fn needed<'t>(target: &'t Target, fixture: &'t Fixture) -> Vec<&'t str> {
         }
     }
     names
+}
+
+/// An operation with those that are given to it, one after another; a circle ends at its start.
+fn with_given<'t>(target: &'t Target, name: &str) -> Vec<&'t Operation> {
+    let mut chain: Vec<&Operation> = Vec::new();
+    let mut next = target.operation(name);
+    while let Some(operation) = next {
+        if chain.iter().any(|known| known.name == operation.name) {
+            break;
+        }
+        chain.push(operation);
+        next = operation
+            .given
+            .as_deref()
+            .and_then(|given| target.operation(given));
+    }
+    chain
+}
+
+fn given_circles(reader: &Reader<'_>, target: &Target) {
+    for operation in &target.operations {
+        let chain = with_given(target, &operation.name);
+        let last = chain.last().and_then(|last| last.given.as_deref());
+        if chain.len() > 1 && last == Some(&operation.name) {
+            let names: Vec<&str> = chain
+                .iter()
+                .map(|operation| operation.name.as_str())
+                .collect();
+            reader.error(
+                &place(reader, &format!("operations/{}/given", operation.name)),
+                format!(
+                    "operations are given to each other: {} → {}",
+                    names.join(" → "),
+                    names[0]
+                ),
+            );
+            return;
+        }
+    }
+}
+
+/// Names under `variants` that are nearly one that scenarios use.
+fn near_variants(reader: &Reader<'_>, target: &Target) {
+    for operation in &target.operations {
+        let named = operation
+            .variants
+            .iter()
+            .filter(|variant| variant.group == Group::Named);
+        for name in named.map(|variant| variant.name.as_str()) {
+            if NAMES.contains(&name) {
+                continue;
+            }
+            let key = reader
+                .document
+                .key_at(&format!("operations/{}/variants/{name}", operation.name));
+            if let (Some(near), Some(span)) = (nearest(name, NAMES), key) {
+                reader.report(
+                    Diagnostic::warning(format!("no scenario of ours uses a variant `{name}`"))
+                        .at(span)
+                        .help(format!("did you mean `{near}`?")),
+                );
+            }
+        }
+    }
 }
 
 fn hosts(reader: &Reader<'_>, target: &Target) {

@@ -1,8 +1,11 @@
 //! From YAML to a target: the front door is [`load`]. All problems are collected, so that one run
 //! names every mistake; nothing is read but through the [`Environment`] that is handed in.
 
+mod action;
 mod context;
 mod fixture;
+mod key;
+mod limits;
 mod lint;
 mod live;
 mod operation;
@@ -12,6 +15,7 @@ mod probe;
 mod reader;
 mod request;
 mod settings;
+mod template;
 mod value;
 mod variant;
 
@@ -83,3 +87,8 @@ pub fn load(
         _ => Err(errors.into_iter().chain(warnings).collect()),
     }
 }
+
+#[cfg(test)]
+mod mistakes;
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::yaml::Diagnostic;
 use crate::yaml::Entry;
 use crate::yaml::Node;
+use crate::yaml::Value;
 
 use super::context::PartOfFile;
 use super::reader::Reader;
@@ -45,6 +46,9 @@ impl Reader<'_> {
     }
 
     fn principal(&self, entry: &Entry) -> Principal {
+        if entry.value.value == Value::Null {
+            return Principal::default();
+        }
         let what = format!("the principal `{}`", entry.key);
         let mut fields = self.fields(&entry.value, &what);
         for feature in ["oauth2", "token", "sign", "tls"] {
@@ -91,7 +95,7 @@ impl Reader<'_> {
                 };
                 let single = Node {
                     span: entry.value.span.clone(),
-                    value: crate::yaml::Value::Map(vec![entry.clone()]),
+                    value: Value::Map(vec![entry.clone()]),
                 };
                 let found = self.pairs(&single, what, part.site());
                 let template = found.first().and_then(|pair| pair.value.as_ref());

@@ -21,6 +21,10 @@ impl Reader<'_> {
     /// One probe.
     pub(super) fn probe(&self, name: &str, node: &Node, site: Site) -> Option<Probe> {
         let what = format!("the probe `{name}`");
+        if node.as_text() == Some("sink") {
+            self.error(&node.span, "`sink` is not supported yet");
+            return None;
+        }
         let mut fields = self.fields(node, &what);
         fields.unsupported("webhook");
         let request = fields.take_entry("request");

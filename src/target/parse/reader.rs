@@ -69,7 +69,8 @@ impl<'a> Reader<'a> {
     /// Keeps a secret for masking.
     pub(super) fn keep_secret(&self, secret: &SecretValue) {
         let mut secrets = self.secrets.borrow_mut();
-        if !secrets.contains(secret) {
+        // An empty default is nothing that could be masked.
+        if !secret.reveal().is_empty() && !secrets.contains(secret) {
             secrets.push(secret.clone());
         }
     }

@@ -7,22 +7,17 @@ use crate::yaml::Node;
 use crate::yaml::Value;
 
 use super::context::PartOfFile;
+use super::limits::limits;
 use super::live;
 use super::operation::Inherited;
 use super::reader::Fields;
 use super::reader::Reader;
 use crate::target::BaseUrl;
 use crate::target::HttpVersion;
-use crate::target::Limits;
 use crate::target::Target;
 use crate::target::Tls;
 use crate::target::action::Hooks;
 use crate::target::action::Server;
-use crate::target::key::Carrier;
-use crate::target::key::KeyForm;
-use crate::target::key::KeyFormat;
-use crate::target::key::KeyPlace;
-use crate::target::key::singular_path;
 use crate::target::operation::Fixture;
 use crate::target::operation::Operation;
 
@@ -236,67 +231,6 @@ fn tls(reader: &Reader<'_>, node: &Node) -> Tls {
     }
 }
 
-/// Without a limit on loopback; elsewhere the limits are such that a sandbox stands them.
-fn limits(reader: &Reader<'_>, node: Option<&Node>, loopback: bool) -> Limits {
-    let elsewhere = |limit: u64| (!loopback).then_some(limit);
-    let mut limits = Limits {
-        rate: elsewhere(5).map(|rate| rate as f64),
-        in_flight: elsewhere(20),
-        requests: elsewhere(2000),
-        effects: elsewhere(200),
-        wait: Duration::from_secs(30),
-        patience: Duration::from_secs(20),
-    };
-    let Some(node) = node else {
-        return limits;
-    };
-    let mut fields = reader.fields(node, "limits");
-    if let Some(node) = fields.take("rate") {
-        limits.rate = rate(reader, node).or(limits.rate);
-    }
-    for (name, limit) in [
-        ("in-flight", &mut limits.in_flight),
-        ("requests", &mut limits.requests),
-        ("effects", &mut limits.effects),
-    ] {
-        if let Some(node) = fields.take(name) {
-            *limit = reader.count(node, name).or(*limit);
-            if *limit == Some(0) {
-                reader.error(&node.span, format!("{name} is at least 1"));
-            }
-        }
-    }
-    for (name, limit) in [
-        ("wait", &mut limits.wait),
-        ("patience", &mut limits.patience),
-    ] {
-        if let Some(node) = fields.take(name) {
-            *limit = reader.duration(node, name).unwrap_or(*limit);
-        }
-    }
-    fields.finish();
-    limits
-}
-
-fn rate(reader: &Reader<'_>, node: &Node) -> Option<f64> {
-    let text = reader.scalar_text(node, "rate")?;
-    let rate = text.split_once('/').and_then(|(count, unit)| {
-        let count: f64 = count.parse().ok().filter(|count| *count > 0.0)?;
-        match unit {
-            "s" => Some(count),
-            "min" => Some(count / 60.0),
-            _ => None,
-        }
-    });
-    if rate.is_none() {
-        reader.error(
-            &node.span,
-            "a rate is a number per time, such as 20/s or 100/min",
-        );
-    }
-    rate
-}
-
 fn hooks(reader: &Reader<'_>, node: &Node) -> Hooks {
     let declared = reader.entries(node, "hooks").iter().filter_map(|entry| {
         let name = reader.known_hook(&entry.key, &entry.key_span)?;
@@ -335,105 +269,4 @@ fn server(reader: &Reader<'_>, node: &Node) -> Option<Server> {
             .and_then(|node| reader.duration(node, "within"))
             .unwrap_or(WITHIN),
     })
-}
-
-impl Reader<'_> {
-    /// A contract is only looked at: whose name it is, another module knows.
-    pub(super) fn contract(&self, node: &Node) -> Option<Node> {
-        if !matches!(node.value, Value::Text(_) | Value::Map(_)) {
-            self.error(
-                &node.span,
-                "a contract is a name, a path, or a map with `extends`",
-            );
-            return None;
-        }
-        Some(node.clone())
-    }
-
-    /// Where the key goes.
-    pub(super) fn key_place(&self, node: &Node) -> Option<KeyPlace> {
-        if !matches!(node.value, Value::Map(_)) {
-            let text = self.text(node, "a key's place")?;
-            if text.starts_with('$') {
-                self.error(
-                    &node.span,
-                    format!("a place in the body is written {{ json: {text} }}"),
-                );
-                return None;
-            }
-            return Some(match text.as_str() {
-                "none" => KeyPlace::None,
-                _ => KeyPlace::At {
-                    carrier: Carrier::Header(text),
-                    form: KeyForm::default(),
-                },
-            });
-        }
-        let mut fields = self.fields(node, "key");
-        let carriers = ["header", "query", "form", "json"].map(|name| (name, fields.take(name)));
-        let format = fields.take("format").and_then(|node| self.key_format(node));
-        let bound = |node: Option<&Node>| {
-            let count = self.count(node?, "a length")?;
-            usize::try_from(count).ok()
-        };
-        let (min, max) = (bound(fields.take("min")), bound(fields.take("max")));
-        let quoted = fields
-            .take("quoted")
-            .and_then(|node| self.truth(node, "quoted"));
-        fields.finish();
-        if min > max && max.is_some() {
-            self.error(&node.span, "min is more than max");
-        }
-        let given: Vec<_> = carriers
-            .into_iter()
-            .filter_map(|(name, node)| Some((name, node?)))
-            .collect();
-        let [(kind, place)] = given.as_slice() else {
-            self.error(
-                &node.span,
-                "a key goes into one of `header`, `query`, `form` and `json`",
-            );
-            return None;
-        };
-        let text = self.text(place, "a place")?;
-        let carrier = match *kind {
-            "header" => Carrier::Header(text),
-            "query" => Carrier::Query(text),
-            "form" => Carrier::Form(text),
-            _ => {
-                let Some(path) = singular_path(&text) else {
-                    self.error(
-                        &place.span,
-                        "the key's place is one node: a path such as $.meta.key",
-                    );
-                    return None;
-                };
-                Carrier::Json(path)
-            }
-        };
-        Some(KeyPlace::At {
-            carrier,
-            form: KeyForm {
-                format,
-                min,
-                max,
-                quoted,
-            },
-        })
-    }
-
-    fn key_format(&self, node: &Node) -> Option<KeyFormat> {
-        let word = self.text(node, "format")?;
-        match word.as_str() {
-            "opaque" => Some(KeyFormat::Opaque),
-            "uuid" => Some(KeyFormat::Uuid),
-            "uuid4" => Some(KeyFormat::Uuid4),
-            "uuid5" => Some(KeyFormat::Uuid5),
-            _ => {
-                let known = ["opaque", "uuid", "uuid4", "uuid5"];
-                self.unknown(&node.span, "format", &word, &known);
-                None
-            }
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! The environment in which commands of a target run: values reach them as variables only.
 
 use super::RenderError;
-use super::fill::Filler;
+use super::fill::Filling;
 use super::fill::text_of;
 use crate::target::Target;
 use crate::target::action::Command;
@@ -32,11 +32,11 @@ pub fn environment(
             Err(_) => {}
         }
     }
-    let filler = Filler::plain(target, principal, values);
+    let filling = Filling::plain(target, principal, values);
     let names = target.vars.keys().chain(principal.vars.keys());
     for name in names {
         let tree = principal.vars.get(name).or_else(|| target.vars.get(name));
-        let value = tree.map(|tree| filler.tree(tree)).transpose()?.flatten();
+        let value = tree.map(|tree| filling.tree(tree)).transpose()?.flatten();
         if let Some(value) = value
             && !environment.iter().any(|(known, _)| known == name)
         {

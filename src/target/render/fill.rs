@@ -28,7 +28,7 @@ pub(super) enum Purpose {
 }
 
 /// Fills templates in for one request. Where something is left out, the result is `None`.
-pub(super) struct Filler<'a> {
+pub(super) struct Filling<'a> {
     target: &'a Target,
     principal: &'a Principal,
     values: &'a dyn Values,
@@ -45,9 +45,9 @@ pub(super) struct Path {
     pub(super) is_reference: bool,
 }
 
-impl<'a> Filler<'a> {
+impl<'a> Filling<'a> {
     pub(super) fn new(recipe: &Recipe<'a>, request: &Request, purpose: Purpose) -> Self {
-        Filler {
+        Filling {
             target: recipe.target,
             principal: recipe.principal,
             values: recipe.values,
@@ -66,7 +66,7 @@ impl<'a> Filler<'a> {
         principal: &'a Principal,
         values: &'a dyn Values,
     ) -> Self {
-        Filler {
+        Filling {
             target,
             principal,
             values,

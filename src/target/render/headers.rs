@@ -3,7 +3,7 @@
 use super::Credentials;
 use super::RenderError;
 use super::encode;
-use super::fill::Filler;
+use super::fill::Filling;
 use crate::target::placeholder::Template;
 use crate::target::principal::Principal;
 use crate::target::request::Pair;
@@ -18,11 +18,11 @@ impl Headers {
     /// The request's own.
     pub(super) fn of_request(
         &mut self,
-        filler: &Filler<'_>,
+        filling: &Filling<'_>,
         request: &Request,
     ) -> Result<(), RenderError> {
         for pair in &request.headers {
-            self.add(filler, pair)?;
+            self.add(filling, pair)?;
         }
         Ok(())
     }
@@ -40,14 +40,14 @@ impl Headers {
     /// body implies, where nobody says another. A request without body has no Content-Type.
     pub(super) fn of_target(
         &mut self,
-        filler: &Filler<'_>,
+        filling: &Filling<'_>,
         pairs: &[Pair],
         media_type: Option<&'static str>,
     ) -> Result<(), RenderError> {
         for pair in pairs {
             let about_body = pair.name.eq_ignore_ascii_case("Content-Type");
             if !self.has(&pair.name) && (media_type.is_some() || !about_body) {
-                self.add(filler, pair)?;
+                self.add(filling, pair)?;
             }
         }
         if let Some(media_type) = media_type {
@@ -59,16 +59,16 @@ impl Headers {
     /// The principal's credentials and headers, where the request has none of that name.
     pub(super) fn of_principal(
         &mut self,
-        filler: &Filler<'_>,
+        filling: &Filling<'_>,
         principal: &Principal,
     ) -> Result<(), RenderError> {
         if let Some(bearer) = &principal.bearer
-            && let Some(token) = credential(filler, bearer)?
+            && let Some(token) = credential(filling, bearer)?
         {
             self.push_new("Authorization", format!("Bearer {token}"));
         }
         if let Some(basic) = &principal.basic
-            && let Some(text) = credential(filler, basic)?
+            && let Some(text) = credential(filling, basic)?
         {
             let encoded = encode::base64(text.as_bytes());
             self.push_new("Authorization", format!("Basic {encoded}"));
@@ -78,11 +78,16 @@ impl Headers {
             let is_credential = always
                 .iter()
                 .any(|name| name.eq_ignore_ascii_case(&pair.name));
-            if is_credential && filler.credentials() == Credentials::Without {
+            if self.has(&pair.name) {
                 continue;
             }
-            if !self.has(&pair.name) {
-                self.add(filler, pair)?;
+            match &pair.value {
+                Some(template) if is_credential => {
+                    if let Some(value) = credential(filling, template)? {
+                        self.push(&pair.name, value.into_bytes());
+                    }
+                }
+                _ => self.add(filling, pair)?,
             }
         }
         Ok(())
@@ -120,8 +125,8 @@ impl Headers {
         Ok(self.0)
     }
 
-    fn add(&mut self, filler: &Filler<'_>, pair: &Pair) -> Result<(), RenderError> {
-        if let Some(value) = value(filler, pair)? {
+    fn add(&mut self, filling: &Filling<'_>, pair: &Pair) -> Result<(), RenderError> {
+        if let Some(value) = value(filling, pair)? {
             self.push(&pair.name, value.into_bytes());
         }
         Ok(())
@@ -144,21 +149,27 @@ impl Headers {
     }
 }
 
-fn value(filler: &Filler<'_>, pair: &Pair) -> Result<Option<String>, RenderError> {
+fn value(filling: &Filling<'_>, pair: &Pair) -> Result<Option<String>, RenderError> {
     match &pair.value {
-        Some(template) => filler.text(template),
+        Some(template) => filling.text(template),
         None => Ok(None),
     }
 }
 
-/// A bearer token or basic credentials: secret by nature, also where the file does not say so.
-fn credential(filler: &Filler<'_>, template: &Template) -> Result<Option<String>, RenderError> {
-    match filler.credentials() {
+/// A token, basic credentials or a cookie: secret by nature, also where the file does not say so.
+fn credential(filling: &Filling<'_>, template: &Template) -> Result<Option<String>, RenderError> {
+    match filling.credentials() {
         Credentials::Without => Ok(None),
         Credentials::Wrong { seed } if !template.holds_secret() => {
-            let text = filler.text(template)?;
-            Ok(text.map(|text| filler.junk(&SecretValue::new("credential", text), seed)))
+            let text = filling.text(template)?;
+            Ok(text.map(|text| {
+                // The scheme of `Bearer …` and the name of `sid=…` are no secret.
+                let kept = text.find([' ', '=']).map_or(0, |at| at + 1);
+                let (kept, secret) = text.split_at(kept);
+                let junk = filling.junk(&SecretValue::new("credential", secret), seed);
+                format!("{kept}{junk}")
+            }))
         }
-        Credentials::Normal | Credentials::Wrong { .. } => filler.text(template),
+        Credentials::Normal | Credentials::Wrong { .. } => filling.text(template),
     }
 }

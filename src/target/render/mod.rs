@@ -8,6 +8,9 @@ mod fill;
 mod form;
 mod headers;
 mod json;
+mod key;
+
+use std::fmt;
 
 use serde_json::Value;
 use url::Url;
@@ -16,18 +19,20 @@ use super::Target;
 use super::key::Carrier;
 use super::key::KeyPlace;
 use super::key::KeyUse;
-use super::key::PathStep;
 use super::placeholder::Values;
 use super::principal::Principal;
 use super::request::Body;
 use super::request::Pair;
 use super::request::Patch;
 use super::request::Request;
+use super::selector::Answer;
 use super::selector::Selector;
 use super::selector::SelectorTemplate;
-use fill::Filler;
+use fill::Filling;
 use fill::Purpose;
 pub use form::Form;
+use key::key_values;
+use key::place_key;
 
 /// All that makes up one request.
 #[derive(Clone, Copy)]
@@ -68,7 +73,7 @@ pub enum Credentials {
 }
 
 /// A request, ready for the wire.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Rendered {
     /// The method.
     pub method: String,
@@ -81,6 +86,8 @@ pub struct Rendered {
     pub headers: Vec<(String, Vec<u8>)>,
     /// The body.
     pub body: Option<Vec<u8>>,
+    /// What a JSON or form body says, with the key, whatever its form.
+    pub sent: Option<Value>,
     /// Whether the body is sent in chunks.
     pub chunked: bool,
     /// Whether all header names are in capitals, those of the sender too; HTTP/1.1 only.
@@ -88,6 +95,34 @@ pub struct Rendered {
     /// Method, path, query and body without key, forms and secrets: equal for requests of the same
     /// intent, whoever sends them.
     pub intent: Vec<u8>,
+}
+
+impl Rendered {
+    /// What a selector matches in the request as sent: `$…` in a JSON or form body, else headers and
+    /// text.
+    pub fn select(&self, selector: &Selector) -> Vec<Value> {
+        if let (Selector::Json(_), Some(sent)) = (selector, &self.sent) {
+            return selector.select_in(sent);
+        }
+        selector.select(&Answer {
+            status: 0,
+            headers: &self.headers,
+            body: self.body.as_deref().unwrap_or_default(),
+        })
+    }
+}
+
+/// Shows no query, no header's value and no body: secrets stand in all of them.
+impl fmt::Debug for Rendered {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path_and_query.split('?').next().unwrap_or_default();
+        let names: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        write!(
+            out,
+            "Rendered({} {}{path}, {names:?})",
+            self.method, self.origin
+        )
+    }
 }
 
 /// Why a request cannot be made.
@@ -117,11 +152,11 @@ pub fn render(recipe: &Recipe<'_>) -> Result<Rendered, RenderError> {
         .fold(recipe.request.clone(), |request, patch| {
             request.patched(patch)
         });
-    let filler = Filler::new(recipe, &request, Purpose::Wire);
+    let filling = Filling::new(recipe, &request, Purpose::Wire);
     let mut query = request.query.clone();
     query.extend(recipe.principal.query.iter().cloned());
-    let (origin, mut path_and_query) = location(&filler, recipe.base, &request, &query)?;
-    let mut content = content(&filler, request.body.as_ref())?;
+    let (origin, mut path_and_query) = location(&filling, recipe.base, &request, &query)?;
+    let mut content = content(&filling, request.body.as_ref())?;
     let mut key_lines = Vec::new();
     let mut key_header = None;
     if let Some((place, using)) = recipe.key
@@ -146,14 +181,18 @@ pub fn render(recipe: &Recipe<'_>) -> Result<Rendered, RenderError> {
             }
         }
     }
+    let sent = match &content {
+        Content::Json(value) | Content::Form(value) => Some(value.clone()),
+        Content::None | Content::Text(_) => None,
+    };
     let (body, media_type) = bytes(content, recipe.forms)?;
     let mut headers = headers::Headers::default();
-    headers.of_request(&filler, &request)?;
+    headers.of_request(&filling, &request)?;
     if let Some(name) = key_header {
         headers.key(name, key_lines);
     }
-    headers.of_target(&filler, &recipe.target.headers, media_type)?;
-    headers.of_principal(&filler, recipe.principal)?;
+    headers.of_target(&filling, &recipe.target.headers, media_type)?;
+    headers.of_principal(&filling, recipe.principal)?;
     let rewriting = form::apply_to_headers(recipe, &mut headers, key_header, body.is_some())?;
     let intent = intent(recipe, &request)?;
     Ok(Rendered {
@@ -162,6 +201,7 @@ pub fn render(recipe: &Recipe<'_>) -> Result<Rendered, RenderError> {
         path_and_query,
         headers: headers.checked()?,
         body,
+        sent,
         chunked: rewriting.chunked,
         upper_case_headers: rewriting.upper_case,
         intent,
@@ -175,10 +215,10 @@ pub fn selector(
     principal: &Principal,
     values: &dyn Values,
 ) -> Result<Selector, RenderError> {
-    let filler = Filler::plain(target, principal, values);
+    let filling = Filling::plain(target, principal, values);
     let mut failed = None;
     let selector = template.resolve(|template| {
-        filler.quoted_text(template).map_err(|error| {
+        filling.quoted_text(template).map_err(|error| {
             let message = error.to_string();
             failed = Some(error);
             message
@@ -191,19 +231,16 @@ pub fn selector(
 enum Content {
     None,
     Json(Value),
-    Form(Vec<(String, String)>),
+    Form(Value),
     Text(String),
 }
 
-fn content(filler: &Filler<'_>, body: Option<&Body>) -> Result<Content, RenderError> {
+fn content(filling: &Filling<'_>, body: Option<&Body>) -> Result<Content, RenderError> {
     Ok(match body {
         None => Content::None,
-        Some(Body::Json(tree)) => filler.tree(tree)?.map_or(Content::None, Content::Json),
-        Some(Body::Form(tree)) => match filler.tree(tree)? {
-            None => Content::None,
-            Some(value) => Content::Form(encode::form_fields(&value)),
-        },
-        Some(Body::Text(template)) => filler.text(template)?.map_or(Content::None, Content::Text),
+        Some(Body::Json(tree)) => filling.tree(tree)?.map_or(Content::None, Content::Json),
+        Some(Body::Form(tree)) => filling.tree(tree)?.map_or(Content::None, Content::Form),
+        Some(Body::Text(template)) => filling.text(template)?.map_or(Content::None, Content::Text),
     })
 }
 
@@ -226,8 +263,8 @@ fn bytes(
             };
             (Some(text.into_bytes()), Some("application/json"))
         }
-        Content::Form(fields) => (
-            Some(encode::form_body(&fields).into_bytes()),
+        Content::Form(value) => (
+            Some(encode::form_body(&encode::form_fields(&value)).into_bytes()),
             Some("application/x-www-form-urlencoded"),
         ),
         Content::Text(text) => (Some(text.into_bytes()), Some("text/plain; charset=utf-8")),
@@ -237,12 +274,12 @@ fn bytes(
 /// Origin, and path with query. A path that begins with a placeholder may turn out to be a URL or a
 /// path of its own, as a `Location` does: then it is taken as it is.
 fn location(
-    filler: &Filler<'_>,
+    filling: &Filling<'_>,
     base: &Url,
     request: &Request,
     query: &[Pair],
 ) -> Result<(String, String), RenderError> {
-    let path = filler.path(&request.path)?;
+    let path = filling.path(&request.path)?;
     let own_origin = base.origin().ascii_serialization();
     let (origin, mut location) = if path.text.starts_with("http://")
         || path.text.starts_with("https://")
@@ -266,7 +303,7 @@ fn location(
     };
     location.truncate(location.find('#').unwrap_or(location.len()));
     for pair in query {
-        if let Some(entry) = filler.query_entry(pair)? {
+        if let Some(entry) = filling.query_entry(pair)? {
             push_query(&mut location, &entry);
         }
     }
@@ -279,118 +316,11 @@ fn push_query(location: &mut String, entry: &str) {
     location.push_str(entry);
 }
 
-/// The values of the key, one for each line.
-fn key_values(
-    using: &KeyUse,
-    carrier: &Carrier,
-    quoted_place: bool,
-) -> Result<Vec<Vec<u8>>, RenderError> {
-    let in_header = matches!(carrier, Carrier::Header(_));
-    let write = |text: &str, quoted: Option<bool>| match quoted.unwrap_or(quoted_place && in_header)
-    {
-        true => quoted_string(text).into_bytes(),
-        false => text.as_bytes().to_vec(),
-    };
-    Ok(match using {
-        KeyUse::None => Vec::new(),
-        KeyUse::Value { text, quoted } => vec![write(text, *quoted)],
-        KeyUse::Lines(lines) if in_header => lines.iter().map(|line| write(line, None)).collect(),
-        KeyUse::Lines(_) => {
-            return Err(RenderError::NotApplicable(
-                "the key is in no header".to_string(),
-            ));
-        }
-        KeyUse::Raw(bytes) => vec![bytes.clone()],
-    })
-}
-
-/// A string of RFC 9651: `"` and `\` are escaped.
-fn quoted_string(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-/// Puts the key into query, form or JSON.
-fn place_key(
-    carrier: &Carrier,
-    lines: &[Vec<u8>],
-    path_and_query: &mut String,
-    content: &mut Content,
-) -> Result<(), RenderError> {
-    let Some(key) = lines.first() else {
-        return Ok(());
-    };
-    let text = || {
-        String::from_utf8(key.clone()).map_err(|_| {
-            RenderError::NotApplicable("a body takes no key that is no text".to_string())
-        })
-    };
-    match (carrier, content) {
-        (Carrier::Query(name), _) => {
-            let entry = format!(
-                "{}={}",
-                encode::component(name.as_bytes()),
-                encode::component(key)
-            );
-            push_query(path_and_query, &entry);
-        }
-        (Carrier::Form(name), Content::Form(fields)) => {
-            fields.retain(|(field, _)| field != name);
-            fields.push((name.clone(), text()?));
-        }
-        (Carrier::Form(name), content @ Content::None) => {
-            *content = Content::Form(vec![(name.clone(), text()?)]);
-        }
-        (Carrier::Json(path), Content::Json(body)) => set(body, path, text()?)?,
-        (Carrier::Json(path), content @ Content::None) => {
-            let mut body = Value::Object(serde_json::Map::new());
-            set(&mut body, path, text()?)?;
-            *content = Content::Json(body);
-        }
-        _ => {
-            return Err(RenderError::Invalid(
-                "the key belongs into another kind of body than the request has".to_string(),
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Sets a node of a JSON body, creating maps and list entries on the way.
-fn set(body: &mut Value, path: &[PathStep], key: String) -> Result<(), RenderError> {
-    let mut node = body;
-    for step in path {
-        if node.is_null() {
-            *node = match step {
-                PathStep::Name(_) => Value::Object(serde_json::Map::new()),
-                PathStep::Index(_) => Value::Array(Vec::new()),
-            };
-        }
-        node = match (step, node) {
-            (PathStep::Name(name), Value::Object(members)) => {
-                members.entry(name.clone()).or_insert(Value::Null)
-            }
-            (PathStep::Index(at), Value::Array(items)) if *at <= items.len() => {
-                if *at == items.len() {
-                    items.push(Value::Null);
-                }
-                &mut items[*at]
-            }
-            _ => {
-                return Err(RenderError::Invalid(
-                    "the body has something else where the key belongs".to_string(),
-                ));
-            }
-        };
-    }
-    *node = Value::String(key);
-    Ok(())
-}
-
 /// What the request asks for, apart from who asks and under which key.
 fn intent(recipe: &Recipe<'_>, request: &Request) -> Result<Vec<u8>, RenderError> {
-    let filler = Filler::new(recipe, request, Purpose::Intent);
-    let (_, location) = location(&filler, recipe.base, request, &request.query)?;
-    let (body, _) = bytes(content(&filler, request.body.as_ref())?, &[])?;
+    let filling = Filling::new(recipe, request, Purpose::Intent);
+    let (_, location) = location(&filling, recipe.base, request, &request.query)?;
+    let (body, _) = bytes(content(&filling, request.body.as_ref())?, &[])?;
     let mut intent = format!("{} {location}\n", request.method).into_bytes();
     intent.extend(body.unwrap_or_default());
     Ok(intent)

@@ -104,6 +104,32 @@ fn the_key_goes_where_the_place_says() {
 }
 
 #[test]
+fn what_was_sent_can_be_selected_in_json_and_forms() {
+    let select = |rendered: &Rendered, selector: &str| {
+        rendered.select(&Selector::parse(selector).expect("a selector"))
+    };
+    let form = rendered(
+        "key: { form: k }",
+        "{ method: POST, path: /p, form: { m: { r: \"${marker}\" } } }",
+    );
+    assert_eq!(select(&form, "$.m.r"), [serde_json::json!("m1")]);
+    assert_eq!(select(&form, "$.k"), [serde_json::json!("key-1")]);
+    let json = rendered(
+        "key: K",
+        "{ method: POST, path: /p, json: { r: \"${marker}\" } }",
+    );
+    assert_eq!(select(&json, "$.r"), [serde_json::json!("m1")]);
+    assert_eq!(select(&json, "header.k"), [serde_json::json!("key-1")]);
+}
+
+#[test]
+fn debug_shows_no_credentials() {
+    let shown = format!("{:?}", rendered(PRINCIPALS, POST));
+    assert!(shown.contains("Authorization"));
+    assert!(!shown.contains("abcdefgh") && !shown.contains("zyxwvuts"));
+}
+
+#[test]
 fn a_key_can_be_left_out_sent_twice_quoted_or_raw() {
     let yaml = yaml(
         "key: K",
@@ -243,6 +269,8 @@ fn wrong_credentials_have_the_same_shape_and_are_the_same_again() {
     assert_ne!(first.headers, with(Role::Owner, 2).headers);
     let literal = with(Role::SameTenant, 1);
     assert_ne!(header(&literal, "Authorization"), ["Bearer literal-token"]);
+    let cookie = header(&first, "Cookie")[0];
+    assert!(cookie.starts_with("a=") && cookie != "a=b", "{cookie}");
 }
 
 #[test]
