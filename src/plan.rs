@@ -1,8 +1,21 @@
 //! Scenario × operation × case, against what the target has: what will run, and why the rest does
 //! not. Pure.
 
-use crate::scenario::Scenario;
+use crate::checklist::ItemId;
+use crate::contract::Contract;
+use crate::scenario::{
+    Case, Close, HookName, Moment, Need, OperationRole, PrincipalRole, Quantity, Request, Scenario, Step, TimeSpan,
+    When,
+};
+use crate::target::Target;
+use crate::target::action::HookName as Declared;
+use crate::target::key::{Carrier, KeyPlace};
+use crate::target::operation::{Lifetime, Operation, Reading};
+use crate::target::principal::{Principal, Role};
+use crate::target::request::Body;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What will run, in order, and what will not.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +40,7 @@ pub struct PlannedCase {
     /// How it shares the target with others.
     pub lane: Lane,
     /// Requests that it sends at most in its planned rounds, without probes.
-    pub requests: u32,
+    pub requests: u64,
     /// Why it does not apply; it is then only reported.
     pub skip: Option<String>,
 }
@@ -35,14 +48,329 @@ pub struct PlannedCase {
 /// How a case shares the target with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lane {
-    /// No moment finer than the settle time: together with others.
-    Shared,
     /// Moments or bursts: one at a time among its like.
     Timed,
+    /// No moment finer than the settle time: together with others.
+    Shared,
     /// Hooks, floods, shared bounds: nothing else runs.
     Alone,
+    /// At the end of the run, while its keys still live.
+    Last,
     /// It moves the target's clock, and so ages everybody's keys: after all others.
     Clock,
-    /// At the end of the run.
-    Last,
+}
+
+/// What was selected on the command line; empty lists select everything.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Ids of scenarios, with or without a case, or the beginnings of ids up to a `/`.
+    pub scenarios: Vec<String>,
+    /// Items that a scenario must bear on.
+    pub items: Vec<ItemId>,
+    /// Names of operations.
+    pub operations: Vec<String>,
+}
+
+impl Selection {
+    fn wants(&self, scenario: &Scenario, case: &Case) -> bool {
+        let id = scenario.case_id(case);
+        let by_name = self.scenarios.is_empty()
+            || self.scenarios.iter().any(|wanted| {
+                let wanted = wanted.trim_end_matches('/');
+                id == *wanted || scenario.id == *wanted || scenario.id.starts_with(&format!("{wanted}/"))
+            });
+        let by_item = self.items.is_empty() || scenario.expect.iter().any(|(item, _)| self.items.contains(item));
+        by_name && by_item
+    }
+}
+
+/// Lays every scenario over every operation.
+pub fn plan(
+    target: &Target,
+    contracts: &BTreeMap<String, Contract>,
+    scenarios: &[Arc<Scenario>],
+    selection: &Selection,
+) -> Plan {
+    let mut cases = Vec::new();
+    for operation in &target.operations {
+        if !selection.operations.is_empty() && !selection.operations.contains(&operation.name) {
+            continue;
+        }
+        let Some(contract) = contracts.get(&operation.name) else { continue };
+        for scenario in scenarios {
+            for (index, case) in scenario.cases.iter().enumerate() {
+                if selection.wants(scenario, case) {
+                    let fit = Fit { target, contracts, contract, operation, scenario, case };
+                    cases.push(fit.plan(scenario, index));
+                }
+            }
+        }
+    }
+    Plan { cases }
+}
+
+/// One case on one operation.
+struct Fit<'a> {
+    target: &'a Target,
+    contracts: &'a BTreeMap<String, Contract>,
+    contract: &'a Contract,
+    operation: &'a Operation,
+    scenario: &'a Scenario,
+    case: &'a Case,
+}
+
+impl Fit<'_> {
+    fn plan(&self, scenario: &Arc<Scenario>, case: usize) -> PlannedCase {
+        let requests = self.requests();
+        PlannedCase {
+            subject: self.operation.name.clone(),
+            other: self.target.other(self.operation).map(|other| other.name.clone()),
+            other_method: self.operation.other_method.clone(),
+            scenario: Arc::clone(scenario),
+            case,
+            lane: self.lane(),
+            requests,
+            skip: self.skip(requests).err(),
+        }
+    }
+
+    fn lane(&self) -> Lane {
+        let steps = || self.case.leaves();
+        if steps().any(|step| matches!(step, Step::Recheck { .. })) {
+            return Lane::Last;
+        }
+        if steps().any(|step| matches!(step, Step::Elapse(_))) && self.has_hook(HookName::AdvanceClock) {
+            return Lane::Clock;
+        }
+        let shares = self.operation.effects.iter().any(|probe| probe.sharing(self.target) == Lifetime::Run);
+        if self.scenario.alone || shares {
+            return Lane::Alone;
+        }
+        let timed = self.case.steps.iter().any(|step| matches!(step, Step::Together(_) | Step::Burst { .. }))
+            || steps().filter_map(Step::request).any(|request| request.at.is_some() || request.fault.is_some());
+        if timed { Lane::Timed } else { Lane::Shared }
+    }
+
+    fn requests(&self) -> u64 {
+        let one_round: u64 = self
+            .case
+            .leaves()
+            .map(|step| match step {
+                Step::Send { times, .. } => u64::from(*times),
+                Step::Burst { copies, .. } => u64::from(copies.iter().copied().max().unwrap_or(1)),
+                Step::Retry { .. } => 1,
+                _ => 0,
+            })
+            .sum();
+        one_round * u64::from(self.scenario.rounds.count)
+    }
+
+    /// The error is why the case does not apply.
+    fn skip(&self, requests: u64) -> Result<(), String> {
+        for need in &self.scenario.needs {
+            self.need(*need)?;
+        }
+        for step in self.case.leaves() {
+            self.step(step)?;
+        }
+        if let Some(limit) = self.target.limits.requests
+            && requests > limit
+        {
+            return Err(format!("{requests} requests, and the budget is {limit} (limits.requests)"));
+        }
+        Ok(())
+    }
+
+    fn need(&self, need: Need) -> Result<(), String> {
+        let name = &self.operation.name;
+        let probes = &self.operation.effects;
+        let ok = match need {
+            Need::Key => return self.key_place().map(|_| ()).ok_or_else(|| format!("{name} has no key")),
+            Need::Body => self.operation.request.body.is_some(),
+            Need::Json => matches!(self.operation.request.body, Some(Body::Json(_))),
+            Need::HeaderKey => matches!(self.key_place(), Some(Carrier::Header(_))),
+            Need::Given => self.operation.given.is_some(),
+            Need::IdempotentMethod => matches!(self.operation.request.method.as_str(), "PUT" | "DELETE"),
+            Need::State => probes.iter().any(|probe| matches!(probe.reading, Reading::State(_))),
+            Need::Bound => probes.iter().any(|probe| probe.bound.is_some()),
+            Need::Lookup => {
+                let lookup = &self.operation.lookup;
+                lookup.by_key.is_some() || lookup.by_reference.is_some() || lookup.by_identity.is_some()
+            }
+            Need::Replicas => self.target.base_urls.len() > 1,
+            Need::Retention => self.contract.retention.is_some(),
+            Need::RetentionEnd => self.contract.retention.is_some_and(|retention| retention.max.is_some()),
+            Need::FirstSent => false,
+        };
+        if ok {
+            return Ok(());
+        }
+        Err(match need {
+            Need::Key => format!("{name} has no key"),
+            Need::Body => format!("{name} sends no body"),
+            Need::Json => format!("{name} sends no JSON"),
+            Need::HeaderKey => format!("the key of {name} travels in no header"),
+            Need::Given => format!("{name} works on no resource that must exist first (given)"),
+            Need::IdempotentMethod => format!("{} is not idempotent by its meaning", self.operation.request.method),
+            Need::State => format!("{name} has no probe of a state"),
+            Need::Bound => format!("{name} has no probe with a bound"),
+            Need::Lookup => format!("{name} declares no lookup"),
+            Need::Replicas => "base-url names one instance only".to_owned(),
+            Need::Retention => format!("the contract {} declares no retention", self.contract.name),
+            Need::RetentionEnd => format!("the contract {} declares no end of the retention", self.contract.name),
+            Need::FirstSent => "dates of the first sending are not supported yet".to_owned(),
+        })
+    }
+
+    fn step(&self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::Send { request, .. } | Step::Retry { request, .. } => self.request(request),
+            Step::Burst { request, copies, .. } => {
+                if self.target.limits.in_flight == Some(1) && copies.iter().any(|copies| *copies > 1) {
+                    return Err("limits.in-flight is 1: no bursts".to_owned());
+                }
+                self.request(request)
+            }
+            Step::Hook { run, at, undo } => {
+                for hook in std::iter::once(run).chain(undo) {
+                    if !self.has_hook(*hook) {
+                        return Err(format!("the target has no hook `{}`", hook.name()));
+                    }
+                }
+                at.as_ref().map_or(Ok(()), |moment| self.moment(moment))
+            }
+            Step::Elapse(span) => self.elapse(*span),
+            _ => Ok(()),
+        }
+    }
+
+    fn request(&self, request: &Request) -> Result<(), String> {
+        let operation = self.played(request.operation.unwrap_or_default())?;
+        for variant in &request.variants {
+            operation.variation(variant)?;
+        }
+        let principal = request.principal.unwrap_or_default();
+        self.principal(principal)?;
+        for form in request.forms.iter().flatten() {
+            let json = matches!(operation.request.body, Some(Body::Json(_)));
+            match form.as_str() {
+                "reordered" | "spaced" | "number-form" | "escaped" if !json => {
+                    return Err(format!("{} sends no JSON", operation.name));
+                }
+                "new-boundary" => return Err(format!("{} sends no multipart body", operation.name)),
+                "chunked" if operation.request.body.is_none() => {
+                    return Err(format!("{} sends no body", operation.name));
+                }
+                _ => {}
+            }
+        }
+        if let Some(moment) = &request.at {
+            self.moment(moment)?;
+        }
+        let Some(fault) = &request.fault else { return Ok(()) };
+        if fault.close() == Some(Close::RstStream) && self.target.http != crate::target::HttpVersion::Http2 {
+            return Err("HTTP/1.1 has no streams to reset (http: 2 asks for HTTP/2)".to_owned());
+        }
+        match fault {
+            crate::scenario::Fault::HangUp { at, .. } => self.moment(at),
+            crate::scenario::Fault::MidBody { .. } if operation.request.body.is_none() => {
+                Err(format!("{} sends no body", operation.name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The operation that plays a role.
+    fn played(&self, role: OperationRole) -> Result<&Operation, String> {
+        let name = &self.operation.name;
+        match role {
+            OperationRole::Subject => Ok(self.operation),
+            OperationRole::Other => {
+                let other = self.target.other(self.operation);
+                let other = other.ok_or_else(|| format!("no second operation: name one under `other` of {name}"))?;
+                if self.contracts.contains_key(&other.name) { Ok(other) } else { Err(format!("{} has no contract", other.name)) }
+            }
+            OperationRole::OtherMethod => self
+                .operation
+                .other_method
+                .as_deref()
+                .and_then(|other| self.target.operation(other))
+                .ok_or_else(|| format!("no operation with another method: name one under `other-method` of {name}")),
+        }
+    }
+
+    fn principal(&self, role: PrincipalRole) -> Result<(), String> {
+        let declared = |role: Role| self.target.principals.get(&role);
+        match role {
+            PrincipalRole::Owner => Ok(()),
+            PrincipalRole::Nobody | PrincipalRole::Wrong => {
+                if declared(Role::Owner).is_some_and(Principal::has_credentials) {
+                    Ok(())
+                } else {
+                    Err("the owner sends no credentials that could be left out".to_owned())
+                }
+            }
+            role => {
+                let known = Role::from_name(role.name()).and_then(declared);
+                known.map(|_| ()).ok_or_else(|| match role {
+                    PrincipalRole::OtherTenant => "no principal of another tenant (principals.other-tenant)".to_owned(),
+                    role => format!("no principal `{}`", role.name()),
+                })
+            }
+        }
+    }
+
+    fn moment(&self, moment: &Moment) -> Result<(), String> {
+        if moment.when == When::Effect && self.operation.effects.is_empty() {
+            return Err(format!("{} has no effects that could be seen", self.operation.name));
+        }
+        let spans = moment.plus.iter().chain(moment.spread.iter().flatten());
+        for span in spans {
+            match span.quantity() {
+                Some(Quantity::LockTimeout) if self.contract.lock_timeout.is_none() => {
+                    return Err(format!("the contract {} declares no lock-timeout", self.contract.name));
+                }
+                Some(Quantity::Retention) if self.contract.retention.is_none() => {
+                    return Err(format!("the contract {} declares no retention", self.contract.name));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn elapse(&self, span: TimeSpan) -> Result<(), String> {
+        let time = match span.0 {
+            crate::scenario::Amount::Fixed(time) => time,
+            crate::scenario::Amount::Share { share, of: Quantity::Retention } => {
+                let retention = self
+                    .contract
+                    .retention
+                    .ok_or_else(|| format!("the contract {} declares no retention", self.contract.name))?;
+                let whole = if share >= 1.0 { retention.max.unwrap_or(retention.min) } else { retention.min };
+                whole.mul_f64(share)
+            }
+            crate::scenario::Amount::Share { .. } => Duration::ZERO,
+        };
+        if self.has_hook(HookName::AdvanceClock) || time <= self.target.limits.wait {
+            return Ok(());
+        }
+        Err(format!(
+            "{} would have to pass: the target needs the hook advance-clock, or limits.wait of that length",
+            humantime::format_duration(Duration::from_secs(time.as_secs()))
+        ))
+    }
+
+    fn has_hook(&self, hook: HookName) -> bool {
+        Declared::from_name(hook.name()).is_some_and(|name| self.target.hooks.get(name).is_some())
+    }
+
+    /// What carries the operation's key, if it has one.
+    fn key_place(&self) -> Option<Carrier> {
+        match self.operation.key.as_ref().or(self.target.key.as_ref()) {
+            Some(KeyPlace::At { carrier, .. }) => Some(carrier.clone()),
+            Some(KeyPlace::None) => None,
+            None => self.contract.key.header.clone().map(Carrier::Header),
+        }
+    }
 }

@@ -56,7 +56,8 @@ async fn measure(world: &World, key: &BaselineKey) -> Baseline {
     let case = Case { name: None, steps: Vec::new() };
     let context = CaseContext { world, cast, scenario: &scenario, case: &case, measured: Mutex::new(HashMap::new()) };
     let run = RoundRun::new(&context, 1);
-    match Measuring { run: &run, key }.all().await {
+    let measuring = Measuring { run: &run, key };
+    match measuring.all().await {
         Ok(baseline) => baseline,
         Err(why) => Baseline { broken: Some(why), ..Baseline::default() },
     }

@@ -63,8 +63,9 @@ impl Fixtures {
             let name = format!("given {maker} {which}");
             let instance = spec.marker.clone();
             let cell = self.cell(&name, principal, &instance);
+            let plain_request = Patch::default();
             let value = cell
-                .get_or_init(|| self.by_operation(world, maker, &Patch::default(), None, &wanted))
+                .get_or_init(|| self.by_operation(world, maker, &plain_request, None, &wanted))
                 .await
                 .clone()
                 .map_err(|why| format!("{maker} made nothing to work on: {why}"))?;
@@ -77,7 +78,7 @@ impl Fixtures {
     pub(super) async fn fill_named(
         &self,
         world: &World,
-        names: impl IntoIterator<Item = String>,
+        names: Vec<String>,
         spec: &Spec,
         values: &mut Filling<'_>,
     ) -> Result<(), String> {

@@ -23,7 +23,7 @@ pub(super) struct Counted {
 }
 
 /// Whose effects a reading counts.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Subject {
     pub(super) operation: OperationRole,
     pub(super) principal: PrincipalRole,
@@ -103,7 +103,11 @@ pub(super) async fn read(
         united = Some(match (united, shown) {
             (None, shown) => shown,
             (Some(Shown::Ids(mut ids)), Shown::Ids(more)) => {
-                ids.extend(more.into_iter().filter(|id| !seen_before(&ids.clone(), id)));
+                for id in more {
+                    if !ids.contains(&id) {
+                        ids.push(id);
+                    }
+                }
                 Shown::Ids(ids)
             }
             (Some(Shown::Count(count)), Shown::Count(more)) => Shown::Count(count + more),
@@ -111,10 +115,6 @@ pub(super) async fn read(
         });
     }
     united.ok_or_else(|| "there was nothing to ask for".to_owned())
-}
-
-fn seen_before(ids: &[String], id: &str) -> bool {
-    ids.iter().any(|known| known == id)
 }
 
 /// One rendering of a probe; `None` if the very same question was asked already.
@@ -129,7 +129,12 @@ async fn one(
 ) -> Result<Option<Shown>, String> {
     match &probe.source {
         ProbeSource::Command(script) => {
-            let names = script.mentions.iter().filter(|name| world.target.fixture(name).is_some()).cloned();
+            let mut names: Vec<String> = Vec::new();
+            for name in &script.mentions {
+                if world.target.fixture(name).is_some() {
+                    names.push(name.clone());
+                }
+            }
             world.fixtures.fill_named(world, names, &counted.spec, values).await?;
             let question = format!("{:?} {:?} {:?}", values.marker, values.unique, values.key);
             if !seen.insert(question) {

@@ -1,7 +1,6 @@
 //! What all cases of a run share: the target, its connections, what is known of it, and what may
 //! still be spent on it.
 
-use super::answer::plain;
 use super::baseline::Baseline;
 use super::fixture::Fixtures;
 use super::ledger::Ledger;

@@ -20,7 +20,7 @@ use crate::runner::wire::flight::{Flight, Moment, Shared};
 use crate::runner::wire::frames::Frames;
 use crate::runner::wire::http2::{Streamed, streamed};
 use crate::runner::wire::receive::{Inbox, receive};
-use crate::runner::wire::request::{Close, Controls, Fault, Outgoing};
+use crate::runner::wire::request::{Close, Controls, Fault, Hold, Outgoing};
 use crate::runner::wire::scan::share_of;
 use crate::runner::wire::story::Story;
 
@@ -53,7 +53,7 @@ pub(super) async fn launch(
         Arc::clone(&connection.tap.line),
         payload.as_ref().is_ok_and(Payload::is_whole),
         http2,
-        controls.hold,
+        controls.hold != Hold::Nothing,
     );
     let (prepared, is_prepared) = oneshot::channel();
     let drive = Drive {
@@ -159,7 +159,7 @@ impl Drive {
             (Payload::Stream(streamed), Sender::Http2(sender)) => {
                 let Streamed { request, stages } = *streamed;
                 self.headers_only = stages.is_headers_only();
-                if self.headers_only {
+                if self.headers_only || self.controls.hold == Hold::Everything {
                     tap.line.hold();
                 }
                 inbound = receive(sender.send_request(request), inbox).fuse().boxed();
@@ -197,11 +197,15 @@ impl Drive {
         if self.controls.fault == Some(Fault::HangUp) {
             tap.line.shut_reading();
         }
-        let hold = self.controls.hold;
+        let hold = self.controls.hold != Hold::Nothing;
         if !hold {
             self.shared.story.set_released(Instant::now());
         }
-        let (first, last) = bytes.split_at(bytes.len() - usize::from(hold));
+        let (first, last) = bytes.split_at(match self.controls.hold {
+            Hold::Nothing => bytes.len(),
+            Hold::LastByte => bytes.len() - 1,
+            Hold::Everything => 0,
+        });
         let mut written = self.race(tap.write(first), inbound, deadline).await?;
         if hold && written.is_ok() {
             tap.line.hold();

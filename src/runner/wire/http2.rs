@@ -16,7 +16,7 @@ use crate::runner::wire::drive::{ACKNOWLEDGEMENT, Drive, Inbound};
 use crate::runner::wire::encode::check;
 use crate::runner::wire::frames::Frames;
 use crate::runner::wire::line::Release;
-use crate::runner::wire::request::{Close, Fault, Outgoing, ResponsePart};
+use crate::runner::wire::request::{Close, Fault, Hold, Outgoing, ResponsePart};
 use crate::runner::wire::scan::share_of;
 
 /// How long hyper may take to hand up what it was given.
@@ -221,8 +221,8 @@ impl Drive {
             tap.line.shut_reading();
         }
         self.shared.handed_over();
-        let mut stuck = self.controls.hold;
-        if !self.controls.hold {
+        let mut stuck = self.controls.hold != Hold::Nothing;
+        if !stuck {
             self.shared.story.set_released(Instant::now());
             stuck = tap.line.release() == Release::Stuck;
             self.shared.note_sent();

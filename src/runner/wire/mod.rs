@@ -32,4 +32,4 @@ pub use connect::{
 pub use done::{Delivery, Done, Ending, FaultReport, LateResponse, Response, Times};
 pub use flight::{Cutter, Flight, Moment};
 pub use release::{ReleaseSpread, Releaser, release_at, release_together};
-pub use request::{Close, Controls, Fault, Outgoing, ResponsePart};
+pub use request::{Close, Controls, Fault, Hold, Outgoing, ResponsePart};

@@ -28,13 +28,26 @@ pub struct Outgoing {
 /// How a request is let go and what we do to it.
 #[derive(Clone, Debug)]
 pub struct Controls {
-    /// Keeps the last byte back until the flight is released.
-    pub hold: bool,
+    /// What is kept back until the flight is released.
+    pub hold: Hold,
     /// What we do to this request on the wire.
     pub fault: Option<Fault>,
     /// From the release to the last byte of the response. It also bounds how long handing the
     /// request to the kernel may take.
     pub patience: Duration,
+}
+
+/// What of a request is kept back until it is released.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hold {
+    /// Nothing: it goes out at once.
+    #[default]
+    Nothing,
+    /// Its last byte (over HTTP/2 the frame that ends it): all the rest has arrived by then, so that
+    /// many requests can be completed within microseconds.
+    LastByte,
+    /// All of it: the peer knows nothing of it before its release.
+    Everything,
 }
 
 /// How a connection is closed by us.

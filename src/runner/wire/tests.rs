@@ -35,7 +35,7 @@ fn head(length: usize) -> String {
 
 fn plain() -> Controls {
     Controls {
-        hold: false,
+        hold: Hold::Nothing,
         fault: None,
         patience: SOON,
     }
@@ -50,7 +50,7 @@ fn with(fault: Fault) -> Controls {
 
 fn held() -> Controls {
     Controls {
-        hold: true,
+        hold: Hold::LastByte,
         ..plain()
     }
 }

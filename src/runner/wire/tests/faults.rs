@@ -11,7 +11,7 @@ async fn before_the_request_nothing_is_sent() {
             let server = Server::start(scheme).await;
             let (connection, mut peer) = server.pair().await;
             let controls = Controls {
-                hold: true,
+                hold: Hold::LastByte,
                 ..with(Fault::BeforeRequest { close })
             };
             let flight = connection.prepare(post("hello"), controls).await;
@@ -95,7 +95,7 @@ async fn a_held_mid_body_fault_waits_for_its_release() {
         close: Close::Fin,
     };
     let controls = Controls {
-        hold: true,
+        hold: Hold::LastByte,
         ..with(fault)
     };
     let flight = connection.prepare(post("0123456789"), controls).await;
@@ -165,7 +165,7 @@ async fn a_hang_up_from_the_watch_of_its_own_sending_loses_no_byte() {
             let (connection, mut peer) = server.pair().await;
             let body = "x".repeat(100_000);
             let controls = Controls {
-                hold: true,
+                hold: Hold::LastByte,
                 ..with(Fault::HangUp)
             };
             let (flight, text) = tokio::join!(

@@ -242,7 +242,7 @@ async fn mid_body_the_handler_gets_a_share_and_then_an_error() {
                 let (connection, mut handler) = pair(&server).await;
                 let fault = Fault::MidBody { share, close };
                 let controls = Controls {
-                    hold: true,
+                    hold: Hold::LastByte,
                     ..with(fault)
                 };
                 let flight = connection.prepare(post("0123456789"), controls).await;
