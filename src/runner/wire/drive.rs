@@ -13,7 +13,7 @@ use http_body_util::Empty;
 use tokio::sync::oneshot;
 
 use crate::runner::wire::account::{self, Over};
-use crate::runner::wire::connect::{Connection, Scheme, Sender};
+use crate::runner::wire::connect::{Connection, Sender};
 use crate::runner::wire::done::Done;
 use crate::runner::wire::encode::encode;
 use crate::runner::wire::flight::{Flight, Moment, Shared};
@@ -38,14 +38,11 @@ pub(super) async fn launch(
     controls: Controls,
 ) -> Flight {
     let http2 = connection.is_http2();
-    let payload = match connection.scheme {
-        _ if !http2 => payload(&request, controls.fault),
-        Scheme::Http => {
-            streamed(&request, "http", controls.fault).map(|it| Payload::Stream(Box::new(it)))
-        }
-        Scheme::Https => {
-            streamed(&request, "https", controls.fault).map(|it| Payload::Stream(Box::new(it)))
-        }
+    let payload = if http2 {
+        streamed(&request, connection.scheme, controls.fault)
+            .map(|streamed| Payload::Stream(Box::new(streamed)))
+    } else {
+        payload(&request, controls.fault)
     };
     let story = Arc::new(Story::new(connection.connected));
     let shared = Shared::new(

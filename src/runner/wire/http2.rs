@@ -12,6 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 use tokio::sync::oneshot;
 
 use crate::runner::wire::account::Over;
+use crate::runner::wire::connect::Scheme;
 use crate::runner::wire::drive::{ACKNOWLEDGEMENT, Drive, Inbound};
 use crate::runner::wire::encode::check;
 use crate::runner::wire::frames::Frames;
@@ -57,7 +58,7 @@ impl Stages {
 /// In words, if this request cannot be sent over HTTP/2, or not with this fault.
 pub(super) fn streamed(
     request: &Outgoing,
-    scheme: &str,
+    scheme: Scheme,
     fault: Option<Fault>,
 ) -> Result<Streamed, String> {
     check(request)?;
@@ -106,7 +107,7 @@ pub(super) fn streamed(
     };
     let mut builder = http::Request::builder()
         .method(request.method.clone())
-        .uri(format!("{scheme}://{authority}{}", request.target));
+        .uri(format!("{}://{authority}{}", scheme.name(), request.target));
     for (name, value) in &request.headers {
         if !name.eq_ignore_ascii_case("host") {
             builder = builder.header(name, value.as_slice());

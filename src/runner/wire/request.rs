@@ -57,7 +57,8 @@ pub enum Close {
     Fin,
     /// A TCP reset.
     Rst,
-    /// Only the stream is cancelled, the connection stays (HTTP/2 only).
+    /// Only the stream is cancelled, the connection stays. HTTP/1.1 has no streams: a fault that
+    /// wants this sends nothing and does not fire, and a cut that wants it is a FIN.
     RstStream,
 }
 
@@ -69,7 +70,8 @@ pub enum Fault {
         /// How it is closed.
         close: Close,
     },
-    /// Closes when a share of the request's body, and no more, has been acknowledged.
+    /// Closes when a share of the request's body, and no more, has been acknowledged. A request
+    /// without a body is not sent, and the fault does not fire.
     MidBody {
         /// Between 0 and 1. The last byte of the body is never sent.
         share: f64,
@@ -86,7 +88,8 @@ pub enum Fault {
         /// How it is closed.
         close: Close,
     },
-    /// Closes when a share of the response's body has been read.
+    /// Closes when a share of the response's body has been read. Over HTTP/2 what is handed up of
+    /// it are whole frames only.
     MidResponse {
         /// Between 0 and 1, of the `Content-Length`; without one we close after the first bytes.
         share: f64,
