@@ -23,6 +23,8 @@ pub struct Slot {
 pub struct Call {
     /// Whose write it is.
     pub tenant: &'static str,
+    /// The key as the client sent it.
+    pub key: Option<String>,
     /// Where its record stands; `None` runs without protection, which only flaws allow.
     pub slot: Option<Slot>,
     /// What it means.

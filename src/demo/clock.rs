@@ -46,7 +46,8 @@ impl Clock {
             .map(|before| before + seconds)
     }
 
-    /// Waits for real. Waits below a millisecond spin, because a timer would make them longer.
+    /// Waits for real. Below a millisecond it spins, and lets others run meanwhile, because a timer
+    /// would wait longer.
     pub async fn sleep(&self, duration: Duration) {
         if duration >= Duration::from_millis(1) {
             tokio::time::sleep(duration).await;
@@ -54,7 +55,7 @@ impl Clock {
         }
         let start = Instant::now();
         while start.elapsed() < duration {
-            std::hint::spin_loop();
+            tokio::task::yield_now().await;
         }
     }
 }

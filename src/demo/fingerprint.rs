@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
 
+use super::clock::Timestamp;
 use super::flaw::Flaw;
 
 /// Integers up to here have one exact value as a floating-point number: 2^53.
@@ -18,6 +19,23 @@ pub struct Ingredients<'a> {
     pub operation: &'a str,
     /// The body as it is understood.
     pub body: &'a Value,
+    /// The body as it came. A correct fingerprint does not depend on it.
+    pub bytes: &'a [u8],
+    /// Who sent it, as they say. A correct fingerprint does not depend on it.
+    pub user_agent: &'a [u8],
+    /// When it came. A correct fingerprint does not depend on it.
+    pub now: Timestamp,
+}
+
+/// How the body goes into the fingerprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// Whole and exact.
+    Exact,
+    /// Without what is nested.
+    TopLevel,
+    /// With every number as a 64-bit float.
+    Floats,
 }
 
 /// Computes the fingerprint of a request.
@@ -25,9 +43,35 @@ pub fn fingerprint(of: Ingredients<'_>, flaw: Option<Flaw>) -> String {
     if flaw == Some(Flaw::StoresNoFingerprint) {
         return String::new();
     }
+    let reading = match flaw {
+        Some(Flaw::FingerprintsTopLevelOnly) => Reading::TopLevel,
+        Some(Flaw::FingerprintsThroughFloats) => Reading::Floats,
+        _ => Reading::Exact,
+    };
     let mut text = format!("{}\n", of.operation);
-    canonical(of.body, &mut text);
-    hash(text.as_bytes())
+    canonical(of.body, reading, 0, &mut text);
+    let mut bytes = text.into_bytes();
+    match flaw {
+        Some(Flaw::FingerprintsFirst4Kib) => bytes.truncate(4096),
+        Some(Flaw::FingerprintsServerSecond) => {
+            bytes.extend((of.now / 1000).to_be_bytes());
+        }
+        Some(Flaw::FingerprintsUserAgent) => bytes.extend(of.user_agent),
+        Some(Flaw::FingerprintsRawBytesIntoKey) => {
+            return format!("{} {}", hash(&bytes), hash(of.bytes));
+        }
+        _ => {}
+    }
+    hash(&bytes)
+}
+
+/// The part of a fingerprint that says what a request means: all of it, but for
+/// `fingerprints-raw-bytes-into-key`, where the bytes follow.
+pub fn meaning(fingerprint: &str) -> &str {
+    match fingerprint.split_once(' ') {
+        Some((meaning, _)) => meaning,
+        None => fingerprint,
+    }
 }
 
 /// SHA-256 in hexadecimal.
@@ -53,7 +97,12 @@ pub fn integer(number: &Number) -> Option<i128> {
     (value.fract() == 0.0 && value.abs() <= EXACT).then_some(value as i128)
 }
 
-fn canonical(value: &Value, text: &mut String) {
+fn canonical(value: &Value, reading: Reading, depth: usize, text: &mut String) {
+    let nested = matches!(value, Value::Object(_) | Value::Array(_));
+    if reading == Reading::TopLevel && nested && depth > 0 {
+        text.push_str("nested");
+        return;
+    }
     match value {
         Value::Object(map) => {
             let mut fields: Vec<_> = map.iter().collect();
@@ -62,7 +111,7 @@ fn canonical(value: &Value, text: &mut String) {
             for (name, value) in fields {
                 text.push_str(&Value::from(name.as_str()).to_string());
                 text.push(':');
-                canonical(value, text);
+                canonical(value, reading, depth + 1, text);
                 text.push(',');
             }
             text.push('}');
@@ -70,10 +119,13 @@ fn canonical(value: &Value, text: &mut String) {
         Value::Array(items) => {
             text.push('[');
             for item in items {
-                canonical(item, text);
+                canonical(item, reading, depth + 1, text);
                 text.push(',');
             }
             text.push(']');
+        }
+        Value::Number(number) if reading == Reading::Floats => {
+            text.push_str(&number.as_f64().unwrap_or_default().to_string());
         }
         Value::Number(number) => match integer(number) {
             Some(integer) => text.push_str(&integer.to_string()),
@@ -92,6 +144,9 @@ mod tests {
         let of = Ingredients {
             operation: "POST /payments",
             body: &body,
+            bytes: &[],
+            user_agent: &[],
+            now: 0,
         };
         fingerprint(of, None)
     }

@@ -4,6 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::watch;
+
 use super::call::Slot;
 
 /// The table of keys in flight. Clones share it.
@@ -20,6 +22,8 @@ struct Table {
 struct Entry {
     number: u64,
     fingerprint: String,
+    /// Closed when the entry goes, which wakes whoever waits for that.
+    freed: watch::Sender<()>,
 }
 
 impl InFlight {
@@ -47,6 +51,19 @@ impl InFlight {
         self.enter(&mut self.table(), slot, fingerprint)
     }
 
+    /// Waits until the request that has a slot now is done with it.
+    pub async fn freed(&self, slot: &Slot) {
+        let freed = self
+            .table()
+            .claims
+            .get(slot)
+            .map(|entry| entry.freed.subscribe());
+        if let Some(mut freed) = freed {
+            // Nothing is ever sent: an error says that the entry is gone.
+            while freed.changed().await.is_ok() {}
+        }
+    }
+
     /// Loses every claim, as a crash would.
     #[cfg(test)]
     pub fn forget(&self) {
@@ -58,6 +75,7 @@ impl InFlight {
         let entry = Entry {
             number: table.last,
             fingerprint: fingerprint.to_owned(),
+            freed: watch::Sender::new(()),
         };
         table.claims.insert(slot.clone(), entry);
         Claim {
@@ -78,6 +96,13 @@ pub struct Claim {
     table: InFlight,
     slot: Slot,
     number: u64,
+}
+
+impl Claim {
+    /// Leaves the slot claimed for ever, as only flaws do.
+    pub fn leave(self) {
+        std::mem::forget(self);
+    }
 }
 
 impl Drop for Claim {

@@ -26,9 +26,15 @@ pub fn read(headers: &HeaderMap, flaw: Option<Flaw>) -> Result<Option<String>, A
     if blank && flaw == Some(Flaw::AcceptsMissingKey) {
         return Ok(None);
     }
+    if blank && !lines.is_empty() && flaw == Some(Flaw::LeavesEmptyKeyUnprotected) {
+        return Ok(None);
+    }
     if blank {
         let detail = "Send an Idempotency-Key header of 1 to 255 visible ASCII characters.";
         return Err(Answer::problem(Problem::KeyMissing, detail));
+    }
+    if lines.len() > 1 && flaw == Some(Flaw::JoinsDoubledKeys) {
+        return Ok(Some(lines.join(", ")));
     }
     let [key] = lines[..] else {
         return Err(malformed("the header was sent more than once"));
@@ -45,6 +51,15 @@ pub fn read(headers: &HeaderMap, flaw: Option<Flaw>) -> Result<Option<String>, A
         return Err(malformed("it is longer than 255 characters"));
     }
     Ok(Some(key.to_owned()))
+}
+
+/// The form in which a key is compared with others: the key itself.
+pub fn compared(key: &str, flaw: Option<Flaw>) -> String {
+    match flaw {
+        Some(Flaw::TruncatesKeysTo64) => key.chars().take(64).collect(),
+        Some(Flaw::FoldsKeyCase) => key.to_ascii_lowercase(),
+        _ => key.to_owned(),
+    }
 }
 
 fn malformed(why: &str) -> Answer {

@@ -1,20 +1,19 @@
-//! The idempotent execution of a write: look the key up, claim it, work, then write effects,
-//! key and answer in one transaction; or replay, or refuse. Most flaws are conditions in here.
+//! The idempotent execution of a write: look its key up, claim it, execute; or replay, or refuse.
+//! Looking up and answering again is in `recall`, working and writing in `execution`.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::answer::{Answer, Problem};
 use super::behaviour::Behaviour;
 use super::call::{Call, Slot};
 use super::clock::{Clock, Timestamp};
+use super::fingerprint::meaning;
 use super::flaw::Flaw;
 use super::in_flight::{Claim, InFlight};
-use super::store::{Finish, Keeping, Store, StoreError, Stored, Written};
-
-/// How long `guesses-intent-from-payload` takes an equal payload for the same intent.
-const GUESSING: i64 = 300_000;
+use super::operation::Operation;
+use super::store::{Keeping, Store, StoreError};
 
 /// The part of the API that executes writes.
 #[derive(Debug)]
@@ -31,7 +30,27 @@ pub struct Keyed {
     pub retention: Duration,
     /// The keys that are being worked on.
     pub in_flight: InFlight,
-    failed: Mutex<HashSet<(Behaviour, String)>>,
+    memory: Mutex<Memory>,
+}
+
+/// What the process remembers besides the keys in flight.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// What has failed once, by behaviour and reference.
+    pub failed: HashSet<(Behaviour, String)>,
+    /// For `stores-unauthorized`: refusals by operation and key.
+    refusals: HashMap<(String, String), Answer>,
+    /// For `poisons-cache-on-mismatch`: what was refused under a used key.
+    pub poisoned: HashSet<(Slot, String)>,
+}
+
+/// What a call has once it may execute.
+#[derive(Debug)]
+pub(super) struct Permit {
+    /// The claim on its slot, freed with the permit.
+    pub claim: Option<Claim>,
+    /// What becomes of the record.
+    pub keeping: Keeping,
 }
 
 impl Keyed {
@@ -50,7 +69,7 @@ impl Keyed {
             work,
             retention,
             in_flight: InFlight::default(),
-            failed: Mutex::default(),
+            memory: Mutex::default(),
         }
     }
 
@@ -58,184 +77,138 @@ impl Keyed {
     pub async fn perform(&self, call: Arc<Call>) -> Answer {
         let answered = match &call.slot {
             Some(slot) => self.perform_once(&call, slot).await,
-            None => self.execute(&call, Keeping::Nothing).await,
+            None => {
+                let permit = Permit {
+                    claim: None,
+                    keeping: Keeping::Nothing,
+                };
+                self.execute(&call, permit).await
+            }
         };
         answered.unwrap_or_else(|_| Answer::internal())
     }
 
     /// Everything that was completed at this time or before has expired.
     pub fn expired(&self) -> Timestamp {
-        if self.flaw == Some(Flaw::NeverExpires) {
-            return Timestamp::MIN;
-        }
-        let retention = i64::try_from(self.retention.as_millis()).unwrap_or(i64::MAX);
+        let retention = match self.flaw {
+            Some(Flaw::NeverExpires) => Duration::MAX,
+            Some(Flaw::ForgetsEarly) => self.retention / 4,
+            _ => self.retention,
+        };
+        let retention = i64::try_from(retention.as_millis()).unwrap_or(i64::MAX);
         self.clock.now().saturating_sub(retention)
+    }
+
+    /// The refusal that `stores-unauthorized` has stored.
+    pub fn stored_refusal(&self, operation: &Operation, key: &str) -> Option<Answer> {
+        let place = (operation.label(), key.to_owned());
+        self.memory().refusals.get(&place).cloned()
+    }
+
+    /// Stores a refusal, which only `stores-unauthorized` does.
+    pub fn store_refusal(&self, operation: &Operation, key: &str, refusal: &Answer) {
+        let place = (operation.label(), key.to_owned());
+        self.memory().refusals.insert(place, refusal.clone());
     }
 
     async fn perform_once(&self, call: &Arc<Call>, slot: &Slot) -> Result<Answer, StoreError> {
         if let Some(stored) = self.look_up(call, slot).await? {
             return self.answer_again(call, stored).await;
         }
-        let (_claim, keeping) = match self.claim(call, slot).await {
-            Ok(claimed) => claimed,
-            Err(refusal) => return Ok(refusal),
-        };
-        self.execute(call, keeping).await
-    }
-
-    async fn look_up(&self, call: &Call, slot: &Slot) -> Result<Option<Stored>, StoreError> {
-        let own = self.store.find(slot.clone(), self.expired()).await?;
-        if own.is_some() {
-            return Ok(own);
-        }
-        match self.flaw {
-            Some(Flaw::SharesKeysBetweenOperations) => {
-                let condition = "tenant = ?2 AND key = ?3 AND operation LIKE 'POST %'";
-                let values = vec![slot.tenant.clone(), slot.key.clone()];
-                self.store
-                    .find_where(condition, values, self.expired())
-                    .await
-            }
-            Some(Flaw::GuessesIntentFromPayload) => {
-                let condition = "tenant = ?2 AND operation = ?3 AND fingerprint = ?4";
-                let values = vec![
-                    slot.tenant.clone(),
-                    slot.operation.clone(),
-                    call.fingerprint.clone(),
-                ];
-                let since = self.clock.now() - GUESSING;
-                self.store.find_where(condition, values, since).await
-            }
-            _ => Ok(None),
+        match self.claim(call, slot).await? {
+            Ok(permit) => self.execute(call, permit).await,
+            Err(answer) => Ok(answer),
         }
     }
 
-    /// Answers a request whose key has a record: a replay, or a refusal.
-    async fn answer_again(&self, call: &Arc<Call>, stored: Stored) -> Result<Answer, StoreError> {
-        let same = stored.fingerprint == call.fingerprint
-            || (self.flaw == Some(Flaw::SharesKeysBetweenOperations)
-                && Some(&stored.slot) != call.slot.as_ref());
-        if !same {
-            return Ok(key_reused());
-        }
-        if self.flaw == Some(Flaw::RunsAgainBehindStoredAnswer) {
-            self.write(call, Keeping::Nothing, Finish::Commit).await?;
-        }
-        Ok(replay(stored))
-    }
-
-    async fn claim(&self, call: &Call, slot: &Slot) -> Result<(Claim, Keeping), Answer> {
-        let refuse = |holder: String| {
-            if holder == call.fingerprint {
-                let detail = "A request with this key is being worked on. Ask again in 1 s.";
-                return Answer::problem(Problem::InProgress, detail);
-            }
-            key_reused()
-        };
-        if self.flaw == Some(Flaw::ChecksThenSets) {
-            if let Some(holder) = self.in_flight.holder(slot) {
-                return Err(refuse(holder));
-            }
-            self.clock.sleep(Duration::from_millis(20)).await;
-            let claim = self.in_flight.overwrite(slot, &call.fingerprint);
-            return Ok((claim, Keeping::FirstStays));
-        }
-        let claim = self.in_flight.claim(slot, &call.fingerprint);
-        claim.map(|claim| (claim, Keeping::Unique)).map_err(refuse)
-    }
-
-    /// Works, writes, and answers.
-    async fn execute(&self, call: &Arc<Call>, mut keeping: Keeping) -> Result<Answer, StoreError> {
-        let linger = call.behaviour == Some(Behaviour::Linger);
-        if !linger {
-            self.work(call).await;
-        }
-        if let Some(failure) = self.failure_before(call) {
-            return Ok(failure);
-        }
-        if self.flaw == Some(Flaw::DropsClaimOnHangUp) && call.line.is_dead() {
-            keeping = Keeping::Nothing;
-        }
-        let fails = self.fails_after(call);
-        let finish = if fails {
-            Finish::RollBack
-        } else {
-            Finish::Commit
-        };
-        let answer = match self.write(call, keeping, finish).await? {
-            Written::Executed(_) if fails => Answer::internal(),
-            Written::Executed(answer) | Written::Refused(answer) => answer,
-            Written::Taken(first) => return self.answer_again(call, *first).await,
-        };
-        if linger {
-            self.clock.sleep(self.work * 8).await;
-        }
-        Ok(answer)
-    }
-
-    async fn work(&self, call: &Call) {
-        let slow = call.behaviour == Some(Behaviour::Slow);
-        let times = if slow { 8 } else { 1 };
-        self.clock.sleep(self.work * times).await;
-    }
-
-    fn failure_before(&self, call: &Call) -> Option<Answer> {
-        match call.behaviour {
-            Some(Behaviour::Decline) => {
-                let detail = "The card was declined. Nothing was charged.";
-                Some(Answer::problem(Problem::Declined, detail))
-            }
-            Some(Behaviour::FailBefore) => Some(Answer::internal()),
-            Some(Behaviour::FailOnce) if self.is_first_failure(call) => Some(Answer::internal()),
-            _ => None,
-        }
-    }
-
-    fn fails_after(&self, call: &Call) -> bool {
-        match call.behaviour {
-            Some(Behaviour::FailAfter) => true,
-            Some(Behaviour::FailAfterOnce) => self.is_first_failure(call),
-            _ => false,
-        }
-    }
-
-    /// Whether a behaviour that fails once per reference has yet to fail; from now on it has.
-    fn is_first_failure(&self, call: &Call) -> bool {
-        let Some(behaviour) = call.behaviour else {
-            return false;
-        };
-        let mark = format!("{} {}", call.tenant, call.command.reference());
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.insert((behaviour, mark))
-    }
-
-    async fn write(
+    /// Claims the slot of a call, so that a duplicate is told to wait.
+    async fn claim(
         &self,
         call: &Arc<Call>,
-        keeping: Keeping,
-        finish: Finish,
-    ) -> Result<Written, StoreError> {
-        let now = match self.flaw {
-            Some(Flaw::CountsRetentionFromClaim) => call.started,
-            _ => self.clock.now(),
+        slot: &Slot,
+    ) -> Result<Result<Permit, Answer>, StoreError> {
+        let claimed = match self.flaw {
+            Some(Flaw::RecordsOnlyCompleted) => {
+                return Ok(Ok(Permit {
+                    claim: None,
+                    keeping: Keeping::FirstStays,
+                }));
+            }
+            Some(
+                flaw @ (Flaw::ChecksThenSets
+                | Flaw::ChecksThenSets1Ms
+                | Flaw::ChecksThenSets100Us
+                | Flaw::LastWriterWins),
+            ) => self.check_then_set(call, slot, flaw).await,
+            _ => self
+                .in_flight
+                .claim(slot, &call.fingerprint)
+                .map(|claim| (claim, Keeping::Unique)),
         };
-        let expired = self.expired();
-        self.store
-            .write(Arc::clone(call), keeping, finish, now, expired)
-            .await
+        let holder = match claimed {
+            Ok((claim, keeping)) => {
+                // The holder before us may have completed since the key was looked up.
+                if keeping == Keeping::Unique
+                    && let Some(stored) = self.look_up(call, slot).await?
+                {
+                    return self.answer_again(call, stored).await.map(Err);
+                }
+                return Ok(Ok(Permit {
+                    claim: Some(claim),
+                    keeping,
+                }));
+            }
+            Err(holder) => holder,
+        };
+        // A holder without a fingerprint is one whose body has yet to arrive.
+        let same = holder.is_empty() || meaning(&holder) == meaning(&call.fingerprint);
+        match self.flaw {
+            Some(Flaw::WaiterRunsAgain) if same => {
+                self.in_flight.freed(slot).await;
+                Ok(Ok(Permit {
+                    claim: Some(self.in_flight.overwrite(slot, &call.fingerprint)),
+                    keeping: Keeping::FirstStays,
+                }))
+            }
+            Some(Flaw::SkipsFingerprintInFlight) if !same => {
+                self.in_flight.freed(slot).await;
+                let stored = self.store.find(slot.clone(), self.expired()).await?;
+                Ok(Err(
+                    stored.map_or_else(in_progress, |stored| self.replay(stored))
+                ))
+            }
+            Some(Flaw::AnswersRaceLosersWith500) if same => Ok(Err(Answer::internal())),
+            _ if same => Ok(Err(in_progress())),
+            _ => Ok(Err(self.key_reused())),
+        }
+    }
+
+    /// Checks a slot, and takes it a moment later whether or not it still is free.
+    async fn check_then_set(
+        &self,
+        call: &Call,
+        slot: &Slot,
+        flaw: Flaw,
+    ) -> Result<(Claim, Keeping), String> {
+        let (window, keeping) = match flaw {
+            Flaw::ChecksThenSets100Us => (Duration::from_micros(100), Keeping::FirstStays),
+            Flaw::ChecksThenSets1Ms => (Duration::from_millis(1), Keeping::FirstStays),
+            Flaw::LastWriterWins => (Duration::from_millis(1), Keeping::LastStays),
+            _ => (Duration::from_millis(20), Keeping::FirstStays),
+        };
+        if let Some(holder) = self.in_flight.holder(slot) {
+            return Err(holder);
+        }
+        self.clock.sleep(window).await;
+        Ok((self.in_flight.overwrite(slot, &call.fingerprint), keeping))
+    }
+
+    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The stored answer, marked as a replay.
-pub fn replay(stored: Stored) -> Answer {
-    Answer {
-        replayed: true,
-        ..stored.answer
-    }
-}
-
-/// The refusal of another request under a used key.
-fn key_reused() -> Answer {
-    let detail = "This key was used for another request. Use a new key for a new request.";
-    Answer::problem(Problem::KeyReused, detail)
+fn in_progress() -> Answer {
+    let detail = "A request with this key is being worked on. Ask again in 1 s.";
+    Answer::problem(Problem::InProgress, detail)
 }

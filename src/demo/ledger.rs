@@ -62,12 +62,28 @@ pub struct Filter {
     pub payment: Option<String>,
 }
 
+/// Which effects of a payment are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effects {
+    /// The charge and the receipt.
+    All,
+    /// The charge only; `issue_receipt` follows.
+    ChargeOnly,
+}
+
 /// Executes a command and returns the answer to it; a 404 when it changes what is not there.
-pub fn execute(connection: &Connection, call: &Call, now: Timestamp) -> rusqlite::Result<Answer> {
+pub fn execute(
+    connection: &Connection,
+    call: &Call,
+    effects: Effects,
+    now: Timestamp,
+) -> rusqlite::Result<Answer> {
     let (status, document, location) = match &call.command {
         Command::Pay(payment) => {
             let document = charge(connection, call, payment, now)?;
-            issue_receipt(connection, call, payment, now)?;
+            if effects == Effects::All {
+                issue_receipt(connection, call, payment, now)?;
+            }
             (
                 StatusCode::CREATED,
                 document,
@@ -169,7 +185,8 @@ fn charge(
     Ok(document)
 }
 
-fn issue_receipt(
+/// Issues the receipt of a payment: its second effect.
+pub fn issue_receipt(
     connection: &Connection,
     call: &Call,
     payment: &Payment,
@@ -289,7 +306,6 @@ fn insert(
     entry: Entry<'_>,
     document: &Map<String, Value>,
 ) -> rusqlite::Result<()> {
-    let key = call.slot.as_ref().map(|slot| slot.key.as_str());
     connection
         .prepare_cached(
             "INSERT INTO entries (kind, id, tenant, key, payment, reference, document)
@@ -299,7 +315,7 @@ fn insert(
             entry.kind.name(),
             entry.id,
             call.tenant,
-            key,
+            call.key,
             entry.payment,
             entry.reference,
             Value::Object(document.clone()).to_string(),

@@ -5,11 +5,13 @@
 //! a write, the record of its key and its answer are one SQLite transaction.
 
 mod admin;
+mod admission;
 mod answer;
 mod behaviour;
 mod call;
 mod caller;
 mod clock;
+mod execution;
 mod fingerprint;
 mod flaw;
 mod in_flight;
@@ -17,6 +19,7 @@ mod key;
 mod keyed;
 mod ledger;
 mod operation;
+mod recall;
 mod routes;
 mod store;
 

@@ -1,34 +1,20 @@
-//! The routes of the payments API: who may ask, what is asked, and whether it is valid. What
-//! happens with a key is not decided here.
+//! The routes of the payments API, and its reads. How a write is let in is not decided here.
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
 use axum::extract::{Path, RawQuery, Request, State};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::get;
-use bytes::Bytes;
-use http_body_util::LengthLimitError;
 use serde_json::{Value, json};
 use url::form_urlencoded;
-use uuid::Uuid;
 
+use super::admission::write;
 use super::answer::{Answer, Problem};
-use super::behaviour::Behaviour;
-use super::call::{Call, Line, Slot};
 use super::caller::Caller;
-use super::fingerprint::{Ingredients, fingerprint};
-use super::flaw::Flaw;
-use super::key;
-use super::keyed::{Keyed, replay};
+use super::keyed::Keyed;
 use super::ledger::{self, Filter, Kind};
 use super::operation::Operation;
-use super::store::Stored;
-
-/// The largest body, in bytes: 1 MiB.
-const LARGEST: usize = 1024 * 1024;
 
 type Api = State<Arc<Keyed>>;
 
@@ -181,126 +167,7 @@ async fn change_payment(
     write(api, Operation::Change { payment }, request).await
 }
 
-/// Authentication, authorisation, validation, the key: in this order, and before anything is
-/// remembered.
-async fn write(api: Arc<Keyed>, operation: Operation, request: Request) -> Result<Answer, Answer> {
-    let (head, body) = request.into_parts();
-    let headers = head.headers;
-    let authorized =
-        Caller::authenticate(&headers).and_then(|caller| caller.authorize_write().map(|()| caller));
-    let caller = match authorized {
-        Ok(caller) => caller,
-        Err(refusal) => return Err(refuse(&api, &operation, &headers, refusal).await),
-    };
-    let behaviour = Behaviour::read(&headers)?;
-    let body = read_json(&headers, body).await?;
-    let of = Ingredients {
-        operation: &operation.label(),
-        body: &body,
-    };
-    let fingerprint = fingerprint(of, api.flaw);
-    let slot = |key: String| Slot {
-        tenant: match api.flaw {
-            Some(Flaw::SharesKeysBetweenTenants) => "anyone".to_owned(),
-            _ => caller.tenant.to_owned(),
-        },
-        operation: operation.label(),
-        key: match api.flaw {
-            Some(Flaw::ExecutesChangedPayload) => format!("{key} {fingerprint}"),
-            _ => key,
-        },
-    };
-    let command = match operation.command(&body) {
-        Ok(command) => command,
-        Err(refusal) => {
-            if api.flaw == Some(Flaw::StoresValidationFailures)
-                && let Ok(Some(key)) = key::read(&headers, api.flaw)
-            {
-                let row = Stored {
-                    slot: slot(key),
-                    fingerprint,
-                    answer: refusal.clone(),
-                    completed: api.clock.now(),
-                };
-                api.store.keep(row).await.map_err(|_| Answer::internal())?;
-            }
-            return Err(refusal);
-        }
-    };
-    let key = key::read(&headers, api.flaw)?;
-    let line = Line::default();
-    let call = Call {
-        tenant: caller.tenant,
-        slot: key.map(slot),
-        fingerprint,
-        id: format!("{}_{}", command.prefix(), Uuid::new_v4().simple()),
-        command,
-        behaviour,
-        started: api.clock.now(),
-        line: line.clone(),
-    };
-    // The write runs in a task of its own: a client that hangs up must not cancel it.
-    let _held = line.hold();
-    let task = tokio::spawn(async move { api.perform(Arc::new(call)).await });
-    task.await.map_err(|_| Answer::internal())
-}
-
-/// Answers a write whose caller is not known, or may not write.
-async fn refuse(
-    api: &Keyed,
-    operation: &Operation,
-    headers: &HeaderMap,
-    refusal: Answer,
-) -> Answer {
-    if api.flaw == Some(Flaw::LooksUpBeforeAuthentication)
-        && let Ok(Some(key)) = key::read(headers, api.flaw)
-    {
-        let condition = "operation = ?2 AND key = ?3";
-        let values = vec![operation.label(), key];
-        let found = api.store.find_where(condition, values, api.expired()).await;
-        if let Ok(Some(stored)) = found {
-            return replay(stored);
-        }
-    }
-    refusal
-}
-
-async fn read_json(headers: &HeaderMap, body: Body) -> Result<Value, Answer> {
-    let declared = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next())
-        .map(|media_type| media_type.trim().to_ascii_lowercase());
-    let is_json = declared.is_some_and(|media_type| {
-        media_type == "application/json"
-            || (media_type.starts_with("application/") && media_type.ends_with("+json"))
-    });
-    if !is_json {
-        let detail = "Send the body as application/json.";
-        return Err(Answer::problem(Problem::UnsupportedMediaType, detail));
-    }
-    let bytes = read_body(headers, body).await?;
-    serde_json::from_slice(&bytes)
-        .map_err(|error| malformed(&format!("The body is not JSON: {error}.")))
-}
-
-async fn read_body(headers: &HeaderMap, body: Body) -> Result<Bytes, Answer> {
-    let too_large = || Answer::problem(Problem::TooLarge, "The body may have at most 1 MiB.");
-    let length = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.parse::<u64>().ok());
-    if length.is_some_and(|length| length > LARGEST as u64) {
-        return Err(too_large());
-    }
-    to_bytes(body, LARGEST).await.map_err(|error| {
-        if error.into_inner().is::<LengthLimitError>() {
-            return too_large();
-        }
-        malformed("The body did not arrive in full.")
-    })
-}
-
-fn malformed(detail: &str) -> Answer {
+/// The answer to a header, query or body without meaning.
+pub fn malformed(detail: &str) -> Answer {
     Answer::problem(Problem::Malformed, detail)
 }

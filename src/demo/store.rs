@@ -12,7 +12,7 @@ use tokio::task::{JoinError, spawn_blocking};
 use super::answer::Answer;
 use super::call::{Call, Slot};
 use super::clock::Timestamp;
-use super::ledger;
+use super::ledger::{self, Effects};
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS keys (
@@ -68,6 +68,8 @@ pub enum Keeping {
     Unique,
     /// The first record stays, and the write is done all the same.
     FirstStays,
+    /// The record is replaced, and the write is done all the same.
+    LastStays,
     /// No record.
     Nothing,
 }
@@ -79,6 +81,21 @@ pub enum Finish {
     Commit,
     /// Nothing of it stays.
     RollBack,
+}
+
+/// The terms on which a call is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    /// What becomes of the record of the key.
+    pub keeping: Keeping,
+    /// How the transaction ends.
+    pub finish: Finish,
+    /// Which effects are made.
+    pub effects: Effects,
+    /// The time of the record.
+    pub now: Timestamp,
+    /// A record that was completed at this time or before is dropped on the way.
+    pub expired: Timestamp,
 }
 
 /// What came of a write.
@@ -153,40 +170,35 @@ impl Store {
         .await
     }
 
-    /// Executes a call, in one transaction with the record of its key. A record that was
-    /// completed at `expired` or before is dropped on the way.
-    pub async fn write(
-        &self,
-        call: Arc<Call>,
-        keeping: Keeping,
-        finish: Finish,
-        now: Timestamp,
-        expired: Timestamp,
-    ) -> Result<Written, StoreError> {
+    /// Executes a call, in one transaction with the record of its key.
+    pub async fn write(&self, call: Arc<Call>, terms: Terms) -> Result<Written, StoreError> {
         self.change(move |connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let answer = ledger::execute(&transaction, &call, now)?;
+            let answer = ledger::execute(&transaction, &call, terms.effects, terms.now)?;
             if answer.status == StatusCode::NOT_FOUND {
                 return Ok(Written::Refused(answer));
             }
-            if let (Some(slot), true) = (&call.slot, keeping != Keeping::Nothing) {
-                drop_expired(&transaction, slot, expired)?;
+            if let (Some(slot), true) = (&call.slot, terms.keeping != Keeping::Nothing) {
+                drop_expired(&transaction, slot, terms.expired)?;
+                if terms.keeping == Keeping::LastStays {
+                    drop_expired(&transaction, slot, Timestamp::MAX)?;
+                }
                 let row = Stored {
                     slot: slot.clone(),
                     fingerprint: call.fingerprint.clone(),
                     answer: answer.clone(),
-                    completed: now,
+                    completed: terms.now,
                 };
-                if !insert(&transaction, &row)? && keeping == Keeping::Unique {
-                    let Some(first) = record(&transaction, slot, expired)? else {
+                if !insert(&transaction, &row)? && terms.keeping == Keeping::Unique {
+                    let Some(first) = record(&transaction, slot, terms.expired)? else {
                         return Err(rusqlite::Error::QueryReturnedNoRows);
                     };
                     return Ok(Written::Taken(Box::new(first)));
                 }
             }
             // A transaction that is not committed is rolled back when it is dropped.
-            if finish == Finish::Commit {
+            if terms.finish == Finish::Commit {
                 transaction.commit()?;
             }
             Ok(Written::Executed(answer))
@@ -194,10 +206,14 @@ impl Store {
         .await
     }
 
-    /// Keeps a record that belongs to no write, unless its slot has one.
-    pub async fn keep(&self, row: Stored) -> Result<(), StoreError> {
-        self.change(move |connection| insert(connection, &row).map(|_| ()))
-            .await
+    /// Keeps a record outside the transaction of a write, unless its slot has one that was
+    /// completed after `expired`.
+    pub async fn keep(&self, row: Stored, expired: Timestamp) -> Result<(), StoreError> {
+        self.change(move |connection| {
+            drop_expired(connection, &row.slot, expired)?;
+            insert(connection, &row).map(|_| ())
+        })
+        .await
     }
 
     /// The folder of the database file.
