@@ -56,7 +56,7 @@ pub fn fingerprint(of: Ingredients<'_>, flaw: Option<Flaw>) -> String {
         Some(Flaw::FingerprintsServerSecond) => {
             bytes.extend((of.now / 1000).to_be_bytes());
         }
-        Some(Flaw::FingerprintsUserAgent) => bytes.extend(of.user_agent),
+        Some(Flaw::HashesUserAgent) => bytes.extend(of.user_agent),
         Some(Flaw::FingerprintsRawBytesIntoKey) => {
             return format!("{} {}", hash(&bytes), hash(of.bytes));
         }

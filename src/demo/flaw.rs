@@ -94,7 +94,7 @@ flaws! {
     RunsAgainBehindStoredAnswer {
         id: "M88", name: "runs-again-behind-stored-answer",
         says: "Answers a duplicate from the store, but executes the write again each time.",
-        reports: &["Supercompress/Supercompress#47"],
+        reports: &[],
         breaks: &[],
     }
     DropsClaimOnHangUp {
@@ -112,13 +112,7 @@ flaws! {
     NeverExpires {
         id: "M74", name: "never-expires",
         says: "Keeps keys without end: after the declared retention a key still replays.",
-        reports: &["square/connect-api-examples#135", "alphagov/pay-connector#4573"],
-        breaks: &[],
-    }
-    CountsRetentionFromClaim {
-        id: "M72", name: "counts-retention-from-claim",
-        says: "Counts the retention from when a request came, not from when it was completed.",
-        reports: &["mads256h/stregsystemet-rs#54"],
+        reports: &["alphagov/pay-connector#4573"],
         breaks: &[],
     }
     ReplaysWith500 {
@@ -142,7 +136,7 @@ flaws! {
     ExecutesRefusedChange {
         id: "M37", name: "executes-refused-change",
         says: "Refuses a changed payload under a used key, but executes it all the same.",
-        reports: &["hyperlocalise/hyperlocalise#2318"],
+        reports: &[],
         breaks: &[],
     }
     StoresUnauthorized {
@@ -160,13 +154,13 @@ flaws! {
     ForgetsKeyAfterEffect {
         id: "M26", name: "forgets-key-after-effect",
         says: "Forgets the key of a request that fails after its effects, which stay.",
-        reports: &["akira-io/laravel-sisp#302"],
+        reports: &[],
         breaks: &[],
     }
     KeepsKeyOfRolledBackWrite {
         id: "M27", name: "keeps-key-of-rolled-back-write",
         says: "Keeps the success of a write that was rolled back, and replays it.",
-        reports: &["alphagov/pay-connector#4573"],
+        reports: &[],
         breaks: &[],
     }
     StoresServerErrors {
@@ -232,7 +226,7 @@ flaws! {
     FingerprintsTopLevelOnly {
         id: "M33", name: "fingerprints-top-level-only",
         says: "Leaves nested fields out of the fingerprint, so a change there is replayed.",
-        reports: &["aws-powertools/powertools-lambda-typescript#1502"],
+        reports: &[],
         breaks: &[],
     }
     FingerprintsFirst4Kib {
@@ -268,11 +262,11 @@ flaws! {
     FingerprintsServerSecond {
         id: "M42", name: "fingerprints-server-second",
         says: "Mixes the second of arrival into the fingerprint, so a later retry is refused.",
-        reports: &["formancehq/ledger#2073"],
+        reports: &[],
         breaks: &[],
     }
-    FingerprintsUserAgent {
-        id: "M41", name: "fingerprints-user-agent",
+    HashesUserAgent {
+        id: "M41", name: "hashes-user-agent",
         says: "Mixes the User-Agent into the fingerprint, so a retry by another one is refused.",
         reports: &[],
         breaks: &[],
@@ -280,7 +274,7 @@ flaws! {
     RefusesKeyOfOtherTenant {
         id: "M44", name: "refuses-key-of-other-tenant",
         says: "Refuses a key that another tenant has used.",
-        reports: &["RamaAditya49/titen#37", "jamjet-labs/jamjet#125"],
+        reports: &["RamaAditya49/titen#37"],
         breaks: &[],
     }
     SharesKeysBetweenMethods {
@@ -304,7 +298,7 @@ flaws! {
     ReplaysAsText {
         id: "M56", name: "replays-as-text",
         says: "Replays JSON as text/plain.",
-        reports: &["fullstackhero/dotnet-starter-kit#1333"],
+        reports: &[],
         breaks: &[],
     }
     IgnoresKeyOnRefunds {
@@ -343,6 +337,12 @@ flaws! {
         reports: &["mads256h/stregsystemet-rs#54"],
         breaks: &[],
     }
+    CountsRetentionFromClaim {
+        id: "M72", name: "counts-retention-from-claim",
+        says: "Counts the retention from when a request came, not from when it was completed.",
+        reports: &[],
+        breaks: &[],
+    }
     ChecksThenSets1Ms {
         id: "M02", name: "checks-then-sets-1ms",
         says: "Checks the key and claims it 1 ms later, with nothing that makes it unique.",
@@ -378,7 +378,8 @@ impl Flaw {
         self.row().id
     }
 
-    /// Public reports of this defect elsewhere: repository and thread.
+    /// Public reports of this defect elsewhere, repository and thread: at most three, and none
+    /// where none is known.
     pub fn reports(self) -> &'static [&'static str] {
         self.row().reports
     }

@@ -53,6 +53,13 @@ pub(super) struct Permit {
     pub keeping: Keeping,
 }
 
+/// What a call gets whose slot another request has. Only flaws let it execute.
+#[derive(Debug)]
+enum InFlightAnswer {
+    Answer(Answer),
+    Execute(Permit),
+}
+
 impl Keyed {
     /// Executes writes on a store.
     pub fn new(
@@ -115,81 +122,73 @@ impl Keyed {
         if let Some(stored) = self.look_up(call, slot).await? {
             return self.answer_again(call, stored).await;
         }
-        match self.claim(call, slot).await? {
-            Ok(permit) => self.execute(call, permit).await,
-            Err(answer) => Ok(answer),
+        let permit = match self.claim(call, slot).await {
+            Ok(permit) => permit,
+            Err(holder) => match self.answer_in_flight(call, slot, &holder).await? {
+                InFlightAnswer::Answer(answer) => return Ok(answer),
+                InFlightAnswer::Execute(permit) => return self.execute(call, permit).await,
+            },
+        };
+        // The holder before us may have completed since the key was looked up.
+        if permit.keeping == Keeping::Unique
+            && let Some(stored) = self.look_up(call, slot).await?
+        {
+            return self.answer_again(call, stored).await;
         }
+        self.execute(call, permit).await
     }
 
-    /// Claims the slot of a call, so that a duplicate is told to wait.
-    async fn claim(
-        &self,
-        call: &Arc<Call>,
-        slot: &Slot,
-    ) -> Result<Result<Permit, Answer>, StoreError> {
-        let claimed = match self.flaw {
-            Some(Flaw::RecordsOnlyCompleted) => {
-                return Ok(Ok(Permit {
-                    claim: None,
-                    keeping: Keeping::FirstStays,
-                }));
-            }
+    /// Claims the slot of a call, so that a duplicate is told to wait; or returns the fingerprint
+    /// of the request that has it.
+    async fn claim(&self, call: &Call, slot: &Slot) -> Result<Permit, String> {
+        match self.flaw {
+            Some(Flaw::RecordsOnlyCompleted) => Ok(Permit {
+                claim: None,
+                keeping: Keeping::FirstStays,
+            }),
             Some(
                 flaw @ (Flaw::ChecksThenSets
                 | Flaw::ChecksThenSets1Ms
                 | Flaw::ChecksThenSets100Us
                 | Flaw::LastWriterWins),
             ) => self.check_then_set(call, slot, flaw).await,
-            _ => self
-                .in_flight
-                .claim(slot, &call.fingerprint)
-                .map(|claim| (claim, Keeping::Unique)),
-        };
-        let holder = match claimed {
-            Ok((claim, keeping)) => {
-                // The holder before us may have completed since the key was looked up.
-                if keeping == Keeping::Unique
-                    && let Some(stored) = self.look_up(call, slot).await?
-                {
-                    return self.answer_again(call, stored).await.map(Err);
-                }
-                return Ok(Ok(Permit {
-                    claim: Some(claim),
-                    keeping,
-                }));
-            }
-            Err(holder) => holder,
-        };
+            _ => Ok(Permit {
+                claim: Some(self.in_flight.claim(slot, &call.fingerprint)?),
+                keeping: Keeping::Unique,
+            }),
+        }
+    }
+
+    /// Answers a call whose slot another request has.
+    async fn answer_in_flight(
+        &self,
+        call: &Call,
+        slot: &Slot,
+        holder: &str,
+    ) -> Result<InFlightAnswer, StoreError> {
         // A holder without a fingerprint is one whose body has yet to arrive.
-        let same = holder.is_empty() || meaning(&holder) == meaning(&call.fingerprint);
-        match self.flaw {
+        let same = holder.is_empty() || meaning(holder) == meaning(&call.fingerprint);
+        Ok(InFlightAnswer::Answer(match self.flaw {
             Some(Flaw::WaiterRunsAgain) if same => {
                 self.in_flight.freed(slot).await;
-                Ok(Ok(Permit {
+                return Ok(InFlightAnswer::Execute(Permit {
                     claim: Some(self.in_flight.overwrite(slot, &call.fingerprint)),
                     keeping: Keeping::FirstStays,
-                }))
+                }));
             }
             Some(Flaw::SkipsFingerprintInFlight) if !same => {
                 self.in_flight.freed(slot).await;
                 let stored = self.store.find(slot.clone(), self.expired()).await?;
-                Ok(Err(
-                    stored.map_or_else(in_progress, |stored| self.replay(stored))
-                ))
+                stored.map_or_else(in_progress, |stored| self.replay(stored))
             }
-            Some(Flaw::AnswersRaceLosersWith500) if same => Ok(Err(Answer::internal())),
-            _ if same => Ok(Err(in_progress())),
-            _ => Ok(Err(self.key_reused())),
-        }
+            Some(Flaw::AnswersRaceLosersWith500) if same => Answer::internal(),
+            _ if same => in_progress(),
+            _ => self.key_reused(),
+        }))
     }
 
     /// Checks a slot, and takes it a moment later whether or not it still is free.
-    async fn check_then_set(
-        &self,
-        call: &Call,
-        slot: &Slot,
-        flaw: Flaw,
-    ) -> Result<(Claim, Keeping), String> {
+    async fn check_then_set(&self, call: &Call, slot: &Slot, flaw: Flaw) -> Result<Permit, String> {
         let (window, keeping) = match flaw {
             Flaw::ChecksThenSets100Us => (Duration::from_micros(100), Keeping::FirstStays),
             Flaw::ChecksThenSets1Ms => (Duration::from_millis(1), Keeping::FirstStays),
@@ -200,7 +199,10 @@ impl Keyed {
             return Err(holder);
         }
         self.clock.sleep(window).await;
-        Ok((self.in_flight.overwrite(slot, &call.fingerprint), keeping))
+        Ok(Permit {
+            claim: Some(self.in_flight.overwrite(slot, &call.fingerprint)),
+            keeping,
+        })
     }
 
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {

@@ -1,4 +1,4 @@
-//! The store: SQLite with one writer and as many readers as there are reads at a time. A write,
+//! The store: SQLite with one writer and a few readers. A write,
 //! its effects and the record of its key are one transaction, and a key has one record.
 
 use std::path::{Path, PathBuf};
@@ -7,12 +7,16 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, TransactionBehavior, params};
+use tokio::sync::Semaphore;
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::answer::Answer;
 use super::call::{Call, Slot};
 use super::clock::Timestamp;
 use super::ledger::{self, Effects};
+
+/// How many reads run at a time, each on a connection of its own.
+const MOST_READERS: usize = 8;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS keys (
@@ -117,6 +121,7 @@ pub struct Store(Arc<Inner>);
 struct Inner {
     writer: Mutex<Connection>,
     readers: Mutex<Vec<Connection>>,
+    reading: Semaphore,
     path: PathBuf,
     temporary: Option<TemporaryFolder>,
 }
@@ -137,6 +142,7 @@ impl Store {
         Ok(Store(Arc::new(Inner {
             writer: Mutex::new(writer),
             readers: Mutex::new(Vec::new()),
+            reading: Semaphore::new(MOST_READERS),
             path,
             temporary,
         })))
@@ -222,12 +228,13 @@ impl Store {
         self.0.path.parent().expect("a file is in a folder")
     }
 
-    /// Runs a piece of reading.
+    /// Runs a piece of reading, beside others.
     pub async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     {
+        let _turn = self.0.reading.acquire().await;
         let inner = Arc::clone(&self.0);
         spawn_blocking(move || {
             let idle = lock(&inner.readers).pop();

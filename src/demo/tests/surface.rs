@@ -162,3 +162,34 @@ async fn stopping_answers_what_is_open_and_removes_the_temporary_database() {
     assert_eq!(answer, b"HTTP/1.1 201");
     assert!(!folder.exists());
 }
+
+#[tokio::test]
+async fn a_stream_that_http_2_cancels_loses_only_its_answer() {
+    let subject = Subject::slow(None, 100).await;
+    let stream = TcpStream::connect(subject.demo.address)
+        .await
+        .expect("a connection");
+    let executor = hyper_util::rt::TokioExecutor::new();
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(executor, TokioIo::new(stream))
+            .await
+            .expect("HTTP/2");
+    let driver = tokio::spawn(connection);
+    let send = Send::payment("k", "r");
+    let mut request = Request::builder()
+        .method(Method::POST)
+        .uri("http://demo/payments");
+    for (name, value) in &send.headers {
+        request = request.header(*name, value);
+    }
+    let request = request
+        .body(Full::new(Bytes::from(send.body.clone())))
+        .expect("a request");
+    let response = tokio::spawn(sender.send_request(request));
+    subject.wait_for(&send, true).await;
+    response.abort();
+    subject.wait_for(&send, false).await;
+    assert!(subject.send(&send).await.is_replay());
+    assert_eq!(subject.payments("r").await, 1);
+    driver.abort();
+}

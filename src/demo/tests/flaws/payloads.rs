@@ -132,7 +132,7 @@ async fn fingerprints_of_volatile_parts_refuse_an_honest_retry() {
     subject.advance(2).await;
     assert_eq!(subject.send(&send).await.problem(), "key-reused");
 
-    let subject = Subject::with(Flaw::FingerprintsUserAgent).await;
+    let subject = Subject::with(Flaw::HashesUserAgent).await;
     let send = send.set("user-agent", "one/1");
     subject.send(&send).await;
     assert!(subject.send(&send).await.is_replay());
