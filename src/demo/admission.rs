@@ -1,0 +1,184 @@
+//! How a write is let in: authentication, authorisation, validation, the key. In this order, and
+//! all of it before anything is remembered.
+
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
+use axum::http::{HeaderMap, StatusCode};
+use bytes::Bytes;
+use http_body_util::LengthLimitError;
+use uuid::Uuid;
+
+use super::answer::{Answer, Problem};
+use super::behaviour::Behaviour;
+use super::call::{Call, Line, Slot};
+use super::caller::Caller;
+use super::fingerprint::{Ingredients, fingerprint};
+use super::flaw::Flaw;
+use super::key;
+use super::keyed::Keyed;
+use super::operation::Operation;
+use super::routes::malformed;
+use super::store::Stored;
+
+/// The largest body, in bytes: 1 MiB.
+const LARGEST: usize = 1024 * 1024;
+
+/// Lets a write in and has it performed, or refuses it.
+pub async fn write(
+    api: Arc<Keyed>,
+    operation: Operation,
+    request: Request,
+) -> Result<Answer, Answer> {
+    let (head, body) = request.into_parts();
+    let headers = head.headers;
+    let authorized =
+        Caller::authenticate(&headers).and_then(|caller| caller.authorize_write().map(|()| caller));
+    let caller = match authorized {
+        Ok(caller) => caller,
+        Err(refusal) => return Err(refuse(&api, &operation, &headers, refusal).await),
+    };
+    if api.flaw == Some(Flaw::StoresUnauthorized)
+        && let Ok(Some(key)) = key::read(&headers, api.flaw)
+        && let Some(refusal) = api.stored_refusal(&operation, &key)
+    {
+        return Err(refusal);
+    }
+    let behaviour = Behaviour::read(&headers)?;
+    expect_json(&headers)?;
+    let slot = |key: &str| Slot {
+        tenant: match api.flaw {
+            Some(Flaw::SharesKeysBetweenTenants) => "anyone".to_owned(),
+            _ => caller.tenant.to_owned(),
+        },
+        operation: operation.label(),
+        key: key::compared(key, api.flaw),
+    };
+    let bytes = match (api.flaw, key::read(&headers, api.flaw)) {
+        (Some(Flaw::ClaimsAtHeaders), Ok(Some(key))) => {
+            // Nothing frees this claim when the body never arrives in full.
+            let claim = api.in_flight.claim(&slot(&key), "").map(ManuallyDrop::new);
+            let bytes = read_body(&headers, body).await?;
+            drop(claim.map(ManuallyDrop::into_inner));
+            bytes
+        }
+        _ => read_body(&headers, body).await?,
+    };
+    let body = serde_json::from_slice(&bytes)
+        .map_err(|error| malformed(&format!("The body is not JSON: {error}.")))?;
+    let fingerprint = fingerprint(
+        Ingredients {
+            operation: &operation.label(),
+            body: &body,
+            bytes: &bytes,
+            user_agent: headers
+                .get(USER_AGENT)
+                .map(|agent| agent.as_bytes())
+                .unwrap_or_default(),
+            now: api.clock.now(),
+        },
+        api.flaw,
+    );
+    let slot = |key: &str| match api.flaw {
+        Some(Flaw::ExecutesChangedPayload) => slot(&format!("{key} {fingerprint}")),
+        _ => slot(key),
+    };
+    let command = match operation.command(&body) {
+        Ok(command) => command,
+        Err(refusal) => {
+            if api.flaw == Some(Flaw::StoresValidationFailures)
+                && let Ok(Some(key)) = key::read(&headers, api.flaw)
+            {
+                let row = Stored {
+                    slot: slot(&key),
+                    fingerprint,
+                    answer: refusal.clone(),
+                    completed: api.clock.now(),
+                };
+                let kept = api.store.keep(row, api.expired()).await;
+                kept.map_err(|_| Answer::internal())?;
+            }
+            return Err(refusal);
+        }
+    };
+    let key = key::read(&headers, api.flaw)?;
+    let unprotected = api.flaw == Some(Flaw::IgnoresKeyOnRefunds) && operation == Operation::Refund;
+    let line = Line::default();
+    let call = Call {
+        tenant: caller.tenant,
+        slot: key.as_deref().filter(|_| !unprotected).map(slot),
+        key,
+        fingerprint,
+        id: format!("{}_{}", command.prefix(), Uuid::new_v4().simple()),
+        command,
+        behaviour,
+        started: api.clock.now(),
+        line: line.clone(),
+    };
+    // The write runs in a task of its own: a client that hangs up must not cancel it.
+    let _held = line.hold();
+    let task = tokio::spawn(async move { api.perform(Arc::new(call)).await });
+    task.await.map_err(|_| Answer::internal())
+}
+
+/// Answers a write whose caller is not known, or may not write.
+async fn refuse(
+    api: &Keyed,
+    operation: &Operation,
+    headers: &HeaderMap,
+    refusal: Answer,
+) -> Answer {
+    let Ok(Some(key)) = key::read(headers, api.flaw) else {
+        return refusal;
+    };
+    match api.flaw {
+        Some(Flaw::LooksUpBeforeAuthentication) => {
+            let found = api.find_of_anyone(operation, &key).await;
+            found.map_or(refusal, |stored| api.replay(stored))
+        }
+        Some(Flaw::StoresUnauthorized) if refusal.status == StatusCode::UNAUTHORIZED => {
+            if api.find_of_anyone(operation, &key).await.is_none() {
+                api.store_refusal(operation, &key, &refusal);
+            }
+            refusal
+        }
+        _ => refusal,
+    }
+}
+
+fn expect_json(headers: &HeaderMap) -> Result<(), Answer> {
+    let declared = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .map(|media_type| media_type.trim().to_ascii_lowercase());
+    let is_json = declared.is_some_and(|media_type| {
+        media_type == "application/json"
+            || (media_type.starts_with("application/") && media_type.ends_with("+json"))
+    });
+    if is_json {
+        return Ok(());
+    }
+    let detail = "Send the body as application/json.";
+    Err(Answer::problem(Problem::UnsupportedMediaType, detail))
+}
+
+async fn read_body(headers: &HeaderMap, body: Body) -> Result<Bytes, Answer> {
+    let too_large = || Answer::problem(Problem::TooLarge, "The body may have at most 1 MiB.");
+    let length = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.parse::<u64>().ok());
+    if length.is_some_and(|length| length > LARGEST as u64) {
+        return Err(too_large());
+    }
+    to_bytes(body, LARGEST).await.map_err(|error| {
+        if error.into_inner().is::<LengthLimitError>() {
+            return too_large();
+        }
+        malformed("The body did not arrive in full.")
+    })
+}

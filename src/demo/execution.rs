@@ -1,0 +1,244 @@
+//! The execution of a write: the work, then its effects, the record of its key and its answer in
+//! one transaction; and the failures that a behaviour asks for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::answer::{Answer, Problem};
+use super::behaviour::Behaviour;
+use super::call::Call;
+use super::flaw::Flaw;
+use super::keyed::{Keyed, Permit};
+use super::ledger::{self, Effects};
+use super::operation::{Command, Payment};
+use super::store::{Finish, Keeping, StoreError, Stored, Terms, Written};
+
+impl Keyed {
+    /// Works, writes, and answers.
+    pub(super) async fn execute(
+        &self,
+        call: &Arc<Call>,
+        mut permit: Permit,
+    ) -> Result<Answer, StoreError> {
+        let linger = call.behaviour == Some(Behaviour::Linger);
+        if !linger {
+            self.work(call).await;
+        }
+        if self.flaw == Some(Flaw::KeepsClaimOnHangUp) && call.line.is_dead() {
+            permit.leave_claim();
+            return Ok(Answer::internal());
+        }
+        if let Some(failure) = self.failure_before(call) {
+            return self.fail(call, permit, failure).await;
+        }
+        if self.fails_after(call) {
+            return self.fail_after(call, permit).await;
+        }
+        if self.flaw == Some(Flaw::DropsClaimOnHangUp) && call.line.is_dead() {
+            permit.keeping = Keeping::Nothing;
+        }
+        let answer = match self.write_and_record(call, permit.keeping).await? {
+            Written::Executed(answer) | Written::Refused(answer) => answer,
+            Written::Taken(first) => return Box::pin(self.answer_again(call, *first)).await,
+        };
+        if linger {
+            self.clock.sleep(self.work * 8).await;
+        }
+        Ok(answer)
+    }
+
+    /// Writes a call in one transaction.
+    pub(super) async fn write(
+        &self,
+        call: &Arc<Call>,
+        keeping: Keeping,
+        finish: Finish,
+    ) -> Result<Written, StoreError> {
+        let terms = Terms {
+            keeping,
+            finish,
+            effects: match self.flaw {
+                Some(Flaw::CancelsBetweenEffects) => Effects::ChargeOnly,
+                _ => Effects::All,
+            },
+            now: match self.flaw {
+                Some(Flaw::CountsRetentionFromClaim) => call.started,
+                _ => self.clock.now(),
+            },
+            expired: self.expired(),
+        };
+        self.store.write(Arc::clone(call), terms).await
+    }
+
+    async fn write_and_record(
+        &self,
+        call: &Arc<Call>,
+        keeping: Keeping,
+    ) -> Result<Written, StoreError> {
+        match (self.flaw, &call.command) {
+            (Some(Flaw::CancelsBetweenEffects), Command::Pay(payment)) => {
+                self.write_in_two_steps(call, payment).await
+            }
+            (Some(Flaw::RecordsAfterResponse), _) => {
+                self.write_then_record_later(call, Duration::from_millis(200))
+                    .await
+            }
+            (Some(Flaw::RecordsLate), _) => {
+                self.write_then_record_later(call, Duration::from_millis(2))
+                    .await
+            }
+            (Some(Flaw::LeavesGapAfterEffect), _) => self.write_gap_record(call).await,
+            _ => self.write(call, keeping, Finish::Commit).await,
+        }
+    }
+
+    /// Charges, and issues the receipt and keeps the record only for a client that still is there.
+    async fn write_in_two_steps(
+        &self,
+        call: &Arc<Call>,
+        payment: &Payment,
+    ) -> Result<Written, StoreError> {
+        if call.line.is_dead() {
+            return Ok(Written::Refused(Answer::internal()));
+        }
+        let charged = self.write(call, Keeping::Nothing, Finish::Commit).await?;
+        self.work(call).await;
+        if call.line.is_dead() {
+            return Ok(charged);
+        }
+        let (receipt_call, payment, now) = (Arc::clone(call), payment.clone(), self.clock.now());
+        self.store
+            .change(move |connection| {
+                ledger::issue_receipt(connection, &receipt_call, &payment, now)
+            })
+            .await?;
+        self.record(call, &charged).await?;
+        Ok(charged)
+    }
+
+    async fn write_then_record_later(
+        &self,
+        call: &Arc<Call>,
+        gap: Duration,
+    ) -> Result<Written, StoreError> {
+        let written = self.write(call, Keeping::Nothing, Finish::Commit).await?;
+        if let Some(row) = self.row(call, &written) {
+            let (clock, store, expired) = (self.clock.clone(), self.store.clone(), self.expired());
+            tokio::spawn(async move {
+                clock.sleep(gap).await;
+                // Nobody is left to be told that the record was lost.
+                let _ = store.keep(row, expired).await;
+            });
+        }
+        Ok(written)
+    }
+
+    async fn write_gap_record(&self, call: &Arc<Call>) -> Result<Written, StoreError> {
+        let written = self.write(call, Keeping::Nothing, Finish::Commit).await?;
+        self.clock.sleep(Duration::from_millis(300)).await;
+        if !call.line.is_dead() {
+            self.record(call, &written).await?;
+        }
+        Ok(written)
+    }
+
+    /// Keeps the record of a write outside its transaction.
+    async fn record(&self, call: &Call, written: &Written) -> Result<(), StoreError> {
+        match self.row(call, written) {
+            Some(row) => self.store.keep(row, self.expired()).await,
+            None => Ok(()),
+        }
+    }
+
+    fn row(&self, call: &Call, written: &Written) -> Option<Stored> {
+        let (Some(slot), Written::Executed(answer)) = (&call.slot, written) else {
+            return None;
+        };
+        Some(Stored {
+            slot: slot.clone(),
+            fingerprint: call.fingerprint.clone(),
+            answer: answer.clone(),
+            completed: self.clock.now(),
+        })
+    }
+
+    async fn work(&self, call: &Call) {
+        let slow = call.behaviour == Some(Behaviour::Slow);
+        let times = if slow { 8 } else { 1 };
+        self.clock.sleep(self.work * times).await;
+    }
+
+    fn failure_before(&self, call: &Call) -> Option<Answer> {
+        match call.behaviour {
+            Some(Behaviour::Decline) => {
+                let detail = "The card was declined. Nothing was charged.";
+                Some(Answer::problem(Problem::Declined, detail))
+            }
+            Some(Behaviour::FailBefore) => Some(Answer::internal()),
+            Some(Behaviour::FailOnce) if self.is_first_failure(call) => Some(Answer::internal()),
+            _ => None,
+        }
+    }
+
+    fn fails_after(&self, call: &Call) -> bool {
+        match call.behaviour {
+            Some(Behaviour::FailAfter) => true,
+            Some(Behaviour::FailAfterOnce) => self.is_first_failure(call),
+            _ => false,
+        }
+    }
+
+    /// Whether a behaviour that fails once per reference has yet to fail; from now on it has.
+    fn is_first_failure(&self, call: &Call) -> bool {
+        let Some(behaviour) = call.behaviour else {
+            return false;
+        };
+        let mark = format!("{} {}", call.tenant, call.command.reference());
+        self.memory().failed.insert((behaviour, mark))
+    }
+
+    /// Fails after the write, of which nothing stays.
+    async fn fail_after(&self, call: &Arc<Call>, permit: Permit) -> Result<Answer, StoreError> {
+        let (keeping, finish) = match self.flaw {
+            Some(Flaw::ForgetsKeyAfterEffect) => (Keeping::Nothing, Finish::Commit),
+            _ => (permit.keeping, Finish::RollBack),
+        };
+        let written = self.write(call, keeping, finish).await?;
+        if self.flaw == Some(Flaw::KeepsKeyOfRolledBackWrite) {
+            self.record(call, &written).await?;
+        }
+        match written {
+            Written::Executed(_) => self.fail(call, permit, Answer::internal()).await,
+            Written::Refused(answer) => Ok(answer),
+            Written::Taken(first) => Box::pin(self.answer_again(call, *first)).await,
+        }
+    }
+
+    /// Answers a failure. Nothing of it is stored, and the claim is freed with the permit.
+    async fn fail(
+        &self,
+        call: &Call,
+        mut permit: Permit,
+        failure: Answer,
+    ) -> Result<Answer, StoreError> {
+        if failure.status.is_server_error() {
+            match self.flaw {
+                Some(Flaw::KeepsClaimOnError) => permit.leave_claim(),
+                Some(Flaw::StoresServerErrors) => {
+                    self.record(call, &Written::Executed(failure.clone()))
+                        .await?;
+                }
+                _ => {}
+            }
+        }
+        Ok(failure)
+    }
+}
+
+impl Permit {
+    fn leave_claim(&mut self) {
+        if let Some(claim) = self.claim.take() {
+            claim.leave();
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The routes of the payments API, and its reads. How a write is let in is not decided here.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, RawQuery, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::get;
+use serde_json::{Value, json};
+use url::form_urlencoded;
+
+use super::admission::write;
+use super::answer::{Answer, Problem};
+use super::caller::Caller;
+use super::keyed::Keyed;
+use super::ledger::{self, Filter, Kind};
+use super::operation::Operation;
+
+type Api = State<Arc<Keyed>>;
+
+/// The router of the payments API.
+pub fn router(api: Arc<Keyed>) -> Router {
+    Router::new()
+        .route("/healthz", get(health))
+        .route("/payments", get(list_payments).post(pay))
+        .route(
+            "/payments/{id}",
+            get(find_payment)
+                .patch(change_payment)
+                .delete(delete_payment),
+        )
+        .route("/refunds", get(list_refunds).post(refund))
+        .route("/refunds/{id}", get(find_refund))
+        .route("/receipts", get(list_receipts))
+        .route("/changes", get(list_changes))
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .with_state(api)
+}
+
+/// Answers that the listener is up.
+pub async fn health() -> Answer {
+    Answer::json(StatusCode::OK, &json!({"status": "ok"}))
+}
+
+/// Answers 404 to a route that is not known.
+pub async fn no_route() -> Answer {
+    Answer::problem(Problem::NotFound, "There is no such route.")
+}
+
+/// Answers 405 to a method that a route does not take.
+pub async fn no_method() -> Answer {
+    Answer::problem(
+        Problem::MethodNotAllowed,
+        "The route does not take this method.",
+    )
+}
+
+async fn list_payments(api: Api, query: RawQuery, headers: HeaderMap) -> Result<Answer, Answer> {
+    list(api, Kind::Payment, query, headers).await
+}
+
+async fn list_receipts(api: Api, query: RawQuery, headers: HeaderMap) -> Result<Answer, Answer> {
+    list(api, Kind::Receipt, query, headers).await
+}
+
+async fn list_refunds(api: Api, query: RawQuery, headers: HeaderMap) -> Result<Answer, Answer> {
+    list(api, Kind::Refund, query, headers).await
+}
+
+async fn list_changes(api: Api, query: RawQuery, headers: HeaderMap) -> Result<Answer, Answer> {
+    list(api, Kind::Change, query, headers).await
+}
+
+async fn find_payment(api: Api, id: Path<String>, headers: HeaderMap) -> Result<Answer, Answer> {
+    find(api, Kind::Payment, id, headers).await
+}
+
+async fn find_refund(api: Api, id: Path<String>, headers: HeaderMap) -> Result<Answer, Answer> {
+    find(api, Kind::Refund, id, headers).await
+}
+
+async fn list(
+    State(api): Api,
+    kind: Kind,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Answer, Answer> {
+    let caller = Caller::authenticate(&headers)?;
+    let mut filter = Filter::default();
+    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        let place = match name.as_ref() {
+            "reference" => &mut filter.reference,
+            "key" => &mut filter.key,
+            "payment" => &mut filter.payment,
+            _ => return Err(malformed(&format!("There is no filter {name}."))),
+        };
+        if place.replace(value.into_owned()).is_some() {
+            return Err(malformed(&format!("The filter {name} was sent twice.")));
+        }
+    }
+    let read = move |connection: &_| ledger::list(connection, kind, caller.tenant, &filter);
+    match api.store.read(read).await {
+        Ok(data) => Ok(Answer::json(StatusCode::OK, &json!({"data": data}))),
+        Err(_) => Err(Answer::internal()),
+    }
+}
+
+async fn find(
+    State(api): Api,
+    kind: Kind,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Answer, Answer> {
+    let caller = Caller::authenticate(&headers)?;
+    let read = move |connection: &_| ledger::find(connection, kind, caller.tenant, &id);
+    match api.store.read(read).await {
+        Ok(Some(document)) => Ok(Answer::json(StatusCode::OK, &Value::Object(document))),
+        Ok(None) => Err(ledger::not_found()),
+        Err(_) => Err(Answer::internal()),
+    }
+}
+
+async fn delete_payment(
+    State(api): Api,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Answer, Answer> {
+    let caller = Caller::authenticate(&headers)?;
+    caller.authorize_write()?;
+    let delete = move |connection: &mut _| ledger::delete_payment(connection, caller.tenant, &id);
+    match api.store.change(delete).await {
+        Ok(true) => Ok(Answer::empty(StatusCode::NO_CONTENT)),
+        Ok(false) => Err(ledger::not_found()),
+        Err(_) => Err(Answer::internal()),
+    }
+}
+
+async fn pay(
+    State(api): Api,
+    RawQuery(query): RawQuery,
+    request: Request,
+) -> Result<Answer, Answer> {
+    let mut dry = false;
+    for (name, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        if name != "dry" {
+            continue;
+        }
+        dry = match value.as_ref() {
+            "1" => true,
+            "0" => false,
+            _ => return Err(malformed("dry must be 1 or 0.")),
+        };
+    }
+    write(api, Operation::Pay { dry }, request).await
+}
+
+async fn refund(State(api): Api, request: Request) -> Result<Answer, Answer> {
+    write(api, Operation::Refund, request).await
+}
+
+async fn change_payment(
+    State(api): Api,
+    Path(payment): Path<String>,
+    request: Request,
+) -> Result<Answer, Answer> {
+    write(api, Operation::Change { payment }, request).await
+}
+
+/// The answer to a header, query or body without meaning.
+pub fn malformed(detail: &str) -> Answer {
+    Answer::problem(Problem::Malformed, detail)
+}
