@@ -1,1 +1,229 @@
-//! The demo API.
+//! A small payments API to try idemspec on: correct by construction, unless a [`Flaw`] is
+//! planted in it.
+//!
+//! It imports nothing else of the crate, and the tool reaches it over HTTP only. The effects of
+//! a write, the record of its key and its answer are one SQLite transaction.
+
+mod admin;
+mod answer;
+mod behaviour;
+mod call;
+mod caller;
+mod clock;
+mod fingerprint;
+mod flaw;
+mod in_flight;
+mod key;
+mod keyed;
+mod ledger;
+mod operation;
+mod routes;
+mod store;
+
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use self::clock::Clock;
+use self::keyed::Keyed;
+use self::store::{Store, StoreError};
+
+pub use self::flaw::Flaw;
+
+/// How long `stop` waits for open requests and connections.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How the demo is started.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where the API listens. Port 0 picks a free one.
+    pub listen: SocketAddr,
+    /// Where the admin listener listens: a loopback address, and a port of its own.
+    pub admin: SocketAddr,
+    /// The database file. `None` is a temporary one, removed when the demo is gone.
+    pub database: Option<PathBuf>,
+    /// The defect to plant.
+    pub flaw: Option<Flaw>,
+    /// How long a write works before it writes.
+    pub work: Duration,
+    /// How long a key is kept, counted from the completion of its request.
+    pub retention: Duration,
+}
+
+impl Default for Options {
+    /// Free loopback ports, a temporary database, no flaw, 50 ms of work, 24 h of retention.
+    fn default() -> Options {
+        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        Options {
+            listen: free,
+            admin: free,
+            database: None,
+            flaw: None,
+            work: Duration::from_millis(50),
+            retention: Duration::from_secs(24 * 60 * 60),
+        }
+    }
+}
+
+/// Why the demo could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum DemoError {
+    /// Whoever reaches the admin listener moves the clock.
+    #[error("the admin listener must be on loopback, not on {address}; use 127.0.0.1 or [::1]")]
+    AdminNotLoopback {
+        /// The address that was asked for.
+        address: SocketAddr,
+    },
+    /// A port is taken, or may not be listened on.
+    #[error("cannot listen on {address} ({reason}); choose another port, or 0 for a free one")]
+    Listen {
+        /// The address that was asked for.
+        address: SocketAddr,
+        /// What the system said.
+        reason: std::io::Error,
+    },
+    /// The database could not be opened.
+    #[error(
+        "cannot open the database ({reason}); name a file in a folder that can be written, or none for a temporary one"
+    )]
+    Database {
+        /// What SQLite said.
+        reason: String,
+    },
+}
+
+impl From<StoreError> for DemoError {
+    fn from(error: StoreError) -> DemoError {
+        DemoError::Database {
+            reason: error.to_string(),
+        }
+    }
+}
+
+/// A running demo. Dropping it stops it without waiting.
+#[derive(Debug)]
+pub struct Demo {
+    /// Where the API listens.
+    pub address: SocketAddr,
+    /// Where the admin listener listens.
+    pub admin: SocketAddr,
+    stop: watch::Sender<bool>,
+    servers: [JoinHandle<()>; 2],
+    api: std::sync::Weak<Keyed>,
+}
+
+/// Starts the demo; it answers as soon as this returns.
+pub async fn start(options: Options) -> Result<Demo, DemoError> {
+    if !options.admin.ip().is_loopback() {
+        return Err(DemoError::AdminNotLoopback {
+            address: options.admin,
+        });
+    }
+    let (api_listener, address) = listen(options.listen).await?;
+    let (admin_listener, admin) = listen(options.admin).await?;
+    let store = Store::open(options.database)?;
+    let clock = Arc::new(Clock::default());
+    let api = Arc::new(Keyed::new(
+        Arc::clone(&clock),
+        store,
+        options.flaw,
+        options.work,
+        options.retention,
+    ));
+    let (stop, stopped) = watch::channel(false);
+    let weak = Arc::downgrade(&api);
+    Ok(Demo {
+        address,
+        admin,
+        servers: [
+            serve(api_listener, routes::router(api), stopped.clone()),
+            serve(admin_listener, admin::router(clock), stopped),
+        ],
+        stop,
+        api: weak,
+    })
+}
+
+impl Demo {
+    /// Stops the demo: takes no new requests, answers those that are open, and waits up to 5 s
+    /// for that and for writes whose clients have hung up.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        let [mut api, mut admin] = self.servers;
+        let ended = async {
+            // A server that panicked has ended too.
+            let _ = (&mut api).await;
+            let _ = (&mut admin).await;
+            while self.api.strong_count() > 0 {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        if tokio::time::timeout(PATIENCE, ended).await.is_err() {
+            api.abort();
+            admin.abort();
+        }
+    }
+
+    /// Runs until the process is told to stop (Ctrl-C, or SIGTERM), then stops.
+    pub async fn run_until_stopped(self) {
+        stop_signal().await;
+        self.stop().await;
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), DemoError> {
+    let failed = |reason| DemoError::Listen { address, reason };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let local = listener.local_addr().map_err(failed)?;
+    Ok((listener, local))
+}
+
+fn serve(
+    listener: TcpListener,
+    router: Router,
+    mut stopped: watch::Receiver<bool>,
+) -> JoinHandle<()> {
+    let listener = listener.tap_io(|stream| {
+        // Without it answers may wait; a socket that refuses still works.
+        let _ = stream.set_nodelay(true);
+    });
+    let stop = async move {
+        // An error is a demo that was dropped, which stops it as well.
+        let _ = stopped.wait_for(|stop| *stop).await;
+    };
+    tokio::spawn(async move {
+        // Serving ends with the stop alone: accept errors are retried inside.
+        let _ = axum::serve(listener, router)
+            .with_graceful_shutdown(stop)
+            .await;
+    })
+}
+
+#[cfg(unix)]
+async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        },
+        Err(_) => {
+            let _ = tokio::signal::ctrl_c().await;
+        }
+    }
+}
+
+#[cfg(not(unix))]
+async fn stop_signal() {
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,330 @@
+//! What the demo's world consists of: payments, receipts, refunds and changes, as rows of SQLite.
+//! It knows nothing of idempotency; it works inside the transactions of the store.
+
+use axum::http::StatusCode;
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::{Map, Value, json};
+
+use super::answer::{Answer, Problem};
+use super::call::Call;
+use super::clock::{Timestamp, rfc3339};
+use super::operation::{Change, Command, Payment, Refund};
+
+/// The table of all entries. `payment` links what belongs to a payment to it.
+pub const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS entries (
+        number INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        id TEXT NOT NULL UNIQUE,
+        tenant TEXT NOT NULL,
+        key TEXT,
+        payment TEXT NOT NULL,
+        reference TEXT NOT NULL,
+        document TEXT NOT NULL
+    );
+    CREATE INDEX IF NOT EXISTS entries_by_reference ON entries (kind, tenant, reference);
+    CREATE INDEX IF NOT EXISTS entries_by_payment ON entries (kind, tenant, payment);
+    CREATE INDEX IF NOT EXISTS entries_by_key ON entries (kind, tenant, key);
+";
+
+/// The kinds of entry, each with a list of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Money taken.
+    Payment,
+    /// The receipt of a payment: its second effect.
+    Receipt,
+    /// Money given back.
+    Refund,
+    /// A change of a payment.
+    Change,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Payment => "payment",
+            Kind::Receipt => "receipt",
+            Kind::Refund => "refund",
+            Kind::Change => "change",
+        }
+    }
+}
+
+/// What a list is narrowed to; each filter is exact.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// The caller's own mark.
+    pub reference: Option<String>,
+    /// The idempotency key.
+    pub key: Option<String>,
+    /// The id of a payment.
+    pub payment: Option<String>,
+}
+
+/// Executes a command and returns the answer to it; a 404 when it changes what is not there.
+pub fn execute(connection: &Connection, call: &Call, now: Timestamp) -> rusqlite::Result<Answer> {
+    let (status, document, location) = match &call.command {
+        Command::Pay(payment) => {
+            let document = charge(connection, call, payment, now)?;
+            issue_receipt(connection, call, payment, now)?;
+            (
+                StatusCode::CREATED,
+                document,
+                Some(format!("/payments/{}", call.id)),
+            )
+        }
+        Command::Rehearse(payment) => (StatusCode::OK, rehearsal(payment), None),
+        Command::Refund(refund) => {
+            let document = give_back(connection, call, refund, now)?;
+            (
+                StatusCode::CREATED,
+                document,
+                Some(format!("/refunds/{}", call.id)),
+            )
+        }
+        Command::Change(change) => match apply_change(connection, call, change, now)? {
+            Some(document) => (StatusCode::OK, document, None),
+            None => return Ok(not_found()),
+        },
+    };
+    let mut answer = Answer::json(status, &Value::Object(document.clone()));
+    answer.location = location;
+    Ok(match call.behaviour {
+        Some(behaviour) => behaviour.dress(answer, document),
+        None => answer,
+    })
+}
+
+/// The documents of one kind that belong to a tenant, oldest first.
+pub fn list(
+    connection: &Connection,
+    kind: Kind,
+    tenant: &str,
+    filter: &Filter,
+) -> rusqlite::Result<Vec<Value>> {
+    let mut query = connection.prepare_cached(
+        "SELECT document FROM entries WHERE kind = ?1 AND tenant = ?2
+         AND (?3 IS NULL OR reference = ?3) AND (?4 IS NULL OR key = ?4)
+         AND (?5 IS NULL OR payment = ?5) ORDER BY number",
+    )?;
+    let of = params![
+        kind.name(),
+        tenant,
+        filter.reference,
+        filter.key,
+        filter.payment
+    ];
+    let rows = query.query_map(of, |row| row.get::<_, String>(0))?;
+    rows.map(|text| Ok(Value::Object(parse(&text?)))).collect()
+}
+
+/// One document of a tenant.
+pub fn find(
+    connection: &Connection,
+    kind: Kind,
+    tenant: &str,
+    id: &str,
+) -> rusqlite::Result<Option<Map<String, Value>>> {
+    connection
+        .prepare_cached("SELECT document FROM entries WHERE kind = ?1 AND tenant = ?2 AND id = ?3")?
+        .query_row([kind.name(), tenant, id], |row| row.get::<_, String>(0))
+        .optional()
+        .map(|found| found.map(|text| parse(&text)))
+}
+
+/// Deletes a payment with its receipt; false when there was none.
+pub fn delete_payment(connection: &Connection, tenant: &str, id: &str) -> rusqlite::Result<bool> {
+    let deleted = connection.execute(
+        "DELETE FROM entries WHERE kind IN ('payment', 'receipt') AND tenant = ?1 AND payment = ?2",
+        [tenant, id],
+    )?;
+    Ok(deleted > 0)
+}
+
+fn charge(
+    connection: &Connection,
+    call: &Call,
+    payment: &Payment,
+    now: Timestamp,
+) -> rusqlite::Result<Map<String, Value>> {
+    let document = document(
+        json!({
+            "id": call.id,
+            "amount": payment.amount,
+            "currency": payment.currency,
+            "reference": payment.reference,
+            "status": "succeeded",
+            "created_at": rfc3339(now),
+        }),
+        &payment.further,
+    );
+    let entry = Entry {
+        kind: Kind::Payment,
+        id: &call.id,
+        payment: &call.id,
+        reference: &payment.reference,
+    };
+    insert(connection, call, entry, &document)?;
+    Ok(document)
+}
+
+fn issue_receipt(
+    connection: &Connection,
+    call: &Call,
+    payment: &Payment,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let id = format!("rcp_{}", call.id);
+    let document = document(
+        json!({
+            "id": id,
+            "payment_id": call.id,
+            "amount": payment.amount,
+            "currency": payment.currency,
+            "reference": payment.reference,
+            "created_at": rfc3339(now),
+        }),
+        &Map::new(),
+    );
+    let entry = Entry {
+        kind: Kind::Receipt,
+        id: &id,
+        payment: &call.id,
+        reference: &payment.reference,
+    };
+    insert(connection, call, entry, &document)
+}
+
+fn give_back(
+    connection: &Connection,
+    call: &Call,
+    refund: &Refund,
+    now: Timestamp,
+) -> rusqlite::Result<Map<String, Value>> {
+    let document = document(
+        json!({
+            "id": call.id,
+            "payment_id": refund.payment,
+            "amount": refund.amount,
+            "reference": refund.reference,
+            "status": "succeeded",
+            "created_at": rfc3339(now),
+        }),
+        &refund.further,
+    );
+    let entry = Entry {
+        kind: Kind::Refund,
+        id: &call.id,
+        payment: &refund.payment,
+        reference: &refund.reference,
+    };
+    insert(connection, call, entry, &document)?;
+    Ok(document)
+}
+
+fn apply_change(
+    connection: &Connection,
+    call: &Call,
+    change: &Change,
+    now: Timestamp,
+) -> rusqlite::Result<Option<Map<String, Value>>> {
+    let Some(mut payment) = find(connection, Kind::Payment, call.tenant, &change.payment)? else {
+        return Ok(None);
+    };
+    payment.insert("memo".to_owned(), Value::from(change.memo.as_str()));
+    connection.execute(
+        "UPDATE entries SET document = ?1 WHERE id = ?2",
+        [&Value::Object(payment.clone()).to_string(), &change.payment],
+    )?;
+    let reference = match (&change.reference, payment.get("reference")) {
+        (Some(reference), _) => reference.clone(),
+        (None, Some(Value::String(reference))) => reference.clone(),
+        (None, _) => String::new(),
+    };
+    let record = document(
+        json!({
+            "id": call.id,
+            "payment_id": change.payment,
+            "memo": change.memo,
+            "reference": reference,
+            "created_at": rfc3339(now),
+        }),
+        &Map::new(),
+    );
+    let entry = Entry {
+        kind: Kind::Change,
+        id: &call.id,
+        payment: &change.payment,
+        reference: &reference,
+    };
+    insert(connection, call, entry, &record)?;
+    payment.insert("change_id".to_owned(), Value::from(call.id.as_str()));
+    Ok(Some(payment))
+}
+
+fn rehearsal(payment: &Payment) -> Map<String, Value> {
+    document(
+        json!({
+            "dry": true,
+            "amount": payment.amount,
+            "currency": payment.currency,
+            "reference": payment.reference,
+            "status": "valid",
+        }),
+        &payment.further,
+    )
+}
+
+struct Entry<'a> {
+    kind: Kind,
+    id: &'a str,
+    payment: &'a str,
+    reference: &'a str,
+}
+
+fn insert(
+    connection: &Connection,
+    call: &Call,
+    entry: Entry<'_>,
+    document: &Map<String, Value>,
+) -> rusqlite::Result<()> {
+    let key = call.slot.as_ref().map(|slot| slot.key.as_str());
+    connection
+        .prepare_cached(
+            "INSERT INTO entries (kind, id, tenant, key, payment, reference, document)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            entry.kind.name(),
+            entry.id,
+            call.tenant,
+            key,
+            entry.payment,
+            entry.reference,
+            Value::Object(document.clone()).to_string(),
+        ])?;
+    Ok(())
+}
+
+/// The API's own fields, then those of the client; ours win.
+fn document(own: Value, further: &Map<String, Value>) -> Map<String, Value> {
+    let Value::Object(mut document) = own else {
+        return further.clone();
+    };
+    for (name, value) in further {
+        document
+            .entry(name.clone())
+            .or_insert_with(|| value.clone());
+    }
+    document
+}
+
+fn parse(text: &str) -> Map<String, Value> {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// The answer when a tenant has nothing of that id.
+pub fn not_found() -> Answer {
+    Answer::problem(Problem::NotFound, "There is nothing here with this id.")
+}

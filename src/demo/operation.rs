@@ -1,0 +1,217 @@
+//! The writes that need a key, and the commands that valid bodies of theirs become.
+
+use serde_json::{Map, Value};
+
+use super::answer::{Answer, Problem};
+use super::fingerprint::integer;
+
+/// A write that needs a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// `POST /payments`, or with `?dry=1` its rehearsal.
+    Pay {
+        /// Whether this is only a rehearsal.
+        dry: bool,
+    },
+    /// `POST /refunds`.
+    Refund,
+    /// `PATCH /payments/{id}`.
+    Change {
+        /// The id of the payment.
+        payment: String,
+    },
+}
+
+impl Operation {
+    /// Method, concrete path, and the query that changes meaning: the scope of a key.
+    pub fn label(&self) -> String {
+        match self {
+            Operation::Pay { dry: false } => "POST /payments".to_owned(),
+            Operation::Pay { dry: true } => "POST /payments?dry=1".to_owned(),
+            Operation::Refund => "POST /refunds".to_owned(),
+            Operation::Change { payment } => format!("PATCH /payments/{payment}"),
+        }
+    }
+
+    /// Checks a body and turns it into a command, or answers 422.
+    pub fn command(&self, body: &Value) -> Result<Command, Answer> {
+        let Value::Object(fields) = body else {
+            return Err(invalid("The body must be a JSON object."));
+        };
+        match self {
+            Operation::Pay { dry } => {
+                let amount = amount(fields)?;
+                let reference = text(fields, "reference")?.to_owned();
+                let currency = match fields.get("currency") {
+                    None => "EUR".to_owned(),
+                    Some(Value::String(code)) if is_currency(code) => code.clone(),
+                    Some(_) => return Err(invalid("currency must be three capital letters.")),
+                };
+                let further = without(fields, &["amount", "currency", "reference"]);
+                let payment = Payment {
+                    amount,
+                    currency,
+                    reference,
+                    further,
+                };
+                Ok(if *dry {
+                    Command::Rehearse(payment)
+                } else {
+                    Command::Pay(payment)
+                })
+            }
+            Operation::Refund => Ok(Command::Refund(Refund {
+                amount: amount(fields)?,
+                payment: text(fields, "payment_id")?.to_owned(),
+                reference: text(fields, "reference")?.to_owned(),
+                further: without(fields, &["amount", "payment_id", "reference"]),
+            })),
+            Operation::Change { payment } => Ok(Command::Change(Change {
+                payment: payment.clone(),
+                memo: text(fields, "memo")?.to_owned(),
+                reference: match fields.get("reference") {
+                    None => None,
+                    Some(_) => Some(text(fields, "reference")?.to_owned()),
+                },
+            })),
+        }
+    }
+}
+
+/// A valid write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Makes a payment and its receipt.
+    Pay(Payment),
+    /// Checks a payment and makes nothing.
+    Rehearse(Payment),
+    /// Makes a refund.
+    Refund(Refund),
+    /// Changes the memo of a payment.
+    Change(Change),
+}
+
+impl Command {
+    /// What the ids of the things that it makes begin with.
+    pub fn prefix(&self) -> &'static str {
+        match self {
+            Command::Pay(_) | Command::Rehearse(_) => "pay",
+            Command::Refund(_) => "ref",
+            Command::Change(_) => "chg",
+        }
+    }
+
+    /// The reference, by which a behaviour that fails once knows whether it has.
+    pub fn reference(&self) -> &str {
+        match self {
+            Command::Pay(payment) | Command::Rehearse(payment) => &payment.reference,
+            Command::Refund(refund) => &refund.reference,
+            Command::Change(change) => change.reference.as_deref().unwrap_or(&change.payment),
+        }
+    }
+}
+
+/// What a payment is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Payment {
+    /// Above 0, in the currency's smallest unit.
+    pub amount: i64,
+    /// Three capital letters.
+    pub currency: String,
+    /// The caller's own mark.
+    pub reference: String,
+    /// Further fields, kept as they are.
+    pub further: Map<String, Value>,
+}
+
+/// What a refund is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refund {
+    /// Above 0, in the currency's smallest unit.
+    pub amount: i64,
+    /// The id of a payment, which need not exist.
+    pub payment: String,
+    /// The caller's own mark.
+    pub reference: String,
+    /// Further fields, kept as they are.
+    pub further: Map<String, Value>,
+}
+
+/// A change of a payment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The id of the payment, which must exist.
+    pub payment: String,
+    /// The new memo.
+    pub memo: String,
+    /// The caller's own mark; that of the payment if there is none.
+    pub reference: Option<String>,
+}
+
+fn amount(fields: &Map<String, Value>) -> Result<i64, Answer> {
+    let amount = match fields.get("amount") {
+        Some(Value::Number(number)) => integer(number),
+        _ => None,
+    };
+    amount
+        .and_then(|amount| i64::try_from(amount).ok())
+        .filter(|amount| *amount > 0)
+        .ok_or_else(|| invalid("amount must be an integer from 1 to 9223372036854775807."))
+}
+
+fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, Answer> {
+    match fields.get(name) {
+        Some(Value::String(text)) if !text.is_empty() => Ok(text),
+        _ => Err(invalid(&format!(
+            "{name} must be a text that is not empty."
+        ))),
+    }
+}
+
+fn is_currency(code: &str) -> bool {
+    code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+fn without(fields: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
+    let mut fields = fields.clone();
+    fields.retain(|name, _| !names.contains(&name.as_str()));
+    fields
+}
+
+fn invalid(detail: &str) -> Answer {
+    Answer::problem(Problem::Invalid, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_amount_is_an_integer_above_zero_in_any_notation() {
+        let pay = Operation::Pay { dry: false };
+        for (good, value) in [
+            (json!(2000), 2000),
+            (json!(2000.0), 2000),
+            (json!(i64::MAX), i64::MAX),
+        ] {
+            let command = pay.command(&json!({"amount": good, "reference": "r"}));
+            let Ok(Command::Pay(payment)) = command else {
+                panic!("{good} was refused");
+            };
+            assert_eq!(payment.amount, value);
+        }
+        for bad in [
+            json!(0),
+            json!(-1),
+            json!(1.5),
+            json!("2000"),
+            json!(null),
+            json!(u64::MAX),
+        ] {
+            let command = pay.command(&json!({"amount": bad, "reference": "r"}));
+            assert_eq!(command.map_err(|answer| answer.status.as_u16()), Err(422));
+        }
+    }
+}
