@@ -1,1 +1,7 @@
-fn main() {}
+//! The command `idemspec`; everything it does is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    idemspec::cli::main()
+}

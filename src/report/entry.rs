@@ -122,7 +122,7 @@ fn no_findings(case: &CaseReport) -> &str {
 }
 
 /// The word that reports use.
-pub(super) fn severity(severity: Severity) -> &'static str {
+pub fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Low => "low",
         Severity::Medium => "medium",

@@ -11,7 +11,7 @@ pub mod junit;
 use crate::grade::Report;
 
 pub use clean::{clip, line};
-pub use entry::{Entry, Standing, counts, entries};
+pub use entry::{Entry, Standing, counts, entries, severity};
 
 /// The formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
