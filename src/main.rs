@@ -1,3 +1,7 @@
-//! The command `idemspec`.
+//! The command `idemspec`; everything it does is in the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    idemspec::cli::main()
+}

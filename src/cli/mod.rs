@@ -1,1 +1,52 @@
-//! The command line.
+//! The command line: the only place with arguments, files, stdout, progress and exit codes.
+//! Nothing imports it.
+
+pub mod args;
+pub mod exit;
+pub mod explain;
+pub mod failure;
+pub mod files;
+pub mod lint;
+pub mod list;
+pub mod progress;
+pub mod run;
+mod screen;
+pub mod select;
+pub mod serve;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+use args::{Args, Command};
+use exit::Exit;
+use failure::Failure;
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(problem) => {
+            // Nobody is left to hear of a closed terminal.
+            let _ = problem.print();
+            return u8::try_from(problem.exit_code()).map_or(Exit::Usage.into(), ExitCode::from);
+        }
+    };
+    match obey(args.command) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            screen::remark(&failure.to_string());
+            failure.exit().into()
+        }
+    }
+}
+
+fn obey(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(args) => run::run(args),
+        Command::Demo(args) => run::demo(args),
+        Command::Serve(args) => serve::serve(&args),
+        Command::Lint(args) => lint::lint(&args),
+        Command::List(args) => list::list(&args),
+        Command::Explain(args) => explain::explain(&args),
+    }
+}

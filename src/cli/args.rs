@@ -1,0 +1,301 @@
+//! The arguments, and nothing else: what was typed, checked as far as that needs no file.
+
+use crate::checklist::ItemId;
+use crate::demo::Flaw;
+use crate::report::{self, Format, junit};
+use crate::yaml;
+use clap::{ArgAction, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Proves whether an HTTP API is safe to retry.
+#[derive(Debug, Parser)]
+#[command(name = "idemspec", version, max_term_width = 100)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run scenarios against a target, grade it, report.
+    Run(RunArgs),
+    /// Start the demo API and run everything against it.
+    Demo(DemoArgs),
+    /// Start the demo API alone.
+    Serve(ServeArgs),
+    /// Check target and scenario files; send nothing.
+    Lint(LintArgs),
+    /// List scenarios, checklist items, contracts, promises or flaws.
+    List(ListArgs),
+    /// Say what a scenario, checklist item, contract, promise or flaw means.
+    Explain(ExplainArgs),
+}
+
+/// The arguments of `run`.
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// The target file, and files to lay over it.
+    #[arg(required = true, value_name = "TARGET")]
+    pub targets: Vec<PathBuf>,
+    /// Which scenarios.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// Grade against this contract instead of the target file's.
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
+    /// Set a variable of the target file (repeatable).
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// A file of NAME=VALUE lines with secrets.
+    #[arg(long, value_name = "FILE")]
+    pub secrets: Option<PathBuf>,
+    /// A host that may be written to, beside those that the target file names (repeatable).
+    #[arg(long, value_name = "HOST")]
+    pub allow_host: Vec<String>,
+    /// Go on although the target looks like a live one.
+    #[arg(long)]
+    pub live: bool,
+    /// A folder with scenarios of your own, beside the built-in ones.
+    #[arg(long, value_name = "DIR")]
+    pub scenarios: Option<PathBuf>,
+    /// Show every request that would be sent; send nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// What is shown and written.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The arguments of `demo`.
+#[derive(Debug, clap::Args)]
+pub struct DemoArgs {
+    /// The defect to plant in the demo (see `idemspec list flaws`).
+    #[arg(long, value_name = "NAME", value_parser = flaw)]
+    pub flaw: Option<Flaw>,
+    /// Which scenarios.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// What is shown and written.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// Which scenarios run, on which operations.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Selection {
+    /// Only this scenario, case, or those whose id begins so (repeatable).
+    #[arg(long, value_name = "ID")]
+    pub scenario: Vec<String>,
+    /// Only what bears on this checklist item, 1 to 9 (repeatable).
+    #[arg(long, value_name = "N", value_parser = item)]
+    pub item: Vec<ItemId>,
+    /// Only this operation of the target (repeatable).
+    #[arg(long, value_name = "NAME")]
+    pub operation: Vec<String>,
+    /// Repeat a run: the number that it reported.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+}
+
+/// What is shown and written.
+#[derive(Debug, Default, clap::Args)]
+pub struct Output {
+    /// Write a report: console, junit or json (repeatable).
+    #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report_file)]
+    pub reports: Vec<ReportFile>,
+    /// What inconclusive findings become in JUnit.
+    #[arg(long, value_enum, default_value_t)]
+    pub inconclusive: Inconclusive,
+    /// Let a broken "should" fail the run.
+    #[arg(long)]
+    pub strict: bool,
+    /// Show all exchanges of every round that a finding points to.
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Show the verdict only.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl Output {
+    /// The wishes for reports in files.
+    pub fn options(&self) -> report::Options {
+        report::Options {
+            inconclusive: match self.inconclusive {
+                Inconclusive::Error => junit::Inconclusive::Error,
+                Inconclusive::Skip => junit::Inconclusive::Skip,
+                Inconclusive::Fail => junit::Inconclusive::Fail,
+            },
+            strict: self.strict,
+            verbose: self.verbose,
+        }
+    }
+}
+
+/// What inconclusive findings become in JUnit.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum Inconclusive {
+    /// An error.
+    #[default]
+    Error,
+    /// Skipped.
+    Skip,
+    /// A failure.
+    Fail,
+}
+
+/// A report to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportFile {
+    /// In which format.
+    pub format: Format,
+    /// Where.
+    pub path: PathBuf,
+}
+
+/// The arguments of `serve`.
+#[derive(Debug, clap::Args)]
+pub struct ServeArgs {
+    /// The API's port on 127.0.0.1; 0 picks a free one.
+    #[arg(long, default_value_t = 8080)]
+    pub port: u16,
+    /// The admin listener's port on 127.0.0.1; 0 picks a free one.
+    #[arg(long, default_value_t = 0)]
+    pub admin_port: u16,
+    /// The defect to plant (see `idemspec list flaws`).
+    #[arg(long, value_name = "NAME", value_parser = flaw)]
+    pub flaw: Option<Flaw>,
+    /// How long a write works before it writes.
+    #[arg(long, value_name = "DURATION", default_value = "50ms", value_parser = duration)]
+    pub work: Duration,
+    /// How long a key is kept.
+    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
+    pub retention: Duration,
+    /// The SQLite file; without it, a temporary one.
+    #[arg(long, value_name = "FILE")]
+    pub database: Option<PathBuf>,
+}
+
+/// The arguments of `lint`.
+#[derive(Debug, clap::Args)]
+pub struct LintArgs {
+    /// Target and scenario files.
+    #[arg(required = true, value_name = "FILE", action = ArgAction::Append)]
+    pub files: Vec<PathBuf>,
+}
+
+/// The arguments of `list`.
+#[derive(Debug, clap::Args)]
+pub struct ListArgs {
+    /// What to list.
+    #[arg(value_enum, default_value_t)]
+    pub what: Listed,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub enum Listed {
+    /// The built-in scenarios.
+    #[default]
+    Scenarios,
+    /// The nine points of the checklist.
+    Items,
+    /// The built-in contracts.
+    Contracts,
+    /// What a contract can promise.
+    Promises,
+    /// The defects that the demo can be given.
+    Flaws,
+}
+
+/// The arguments of `explain`.
+#[derive(Debug, clap::Args)]
+pub struct ExplainArgs {
+    /// `item-5` or `5`, a scenario's id (with `#case` or without), or the name of a contract, a
+    /// promise or a flaw.
+    pub id: String,
+}
+
+fn item(text: &str) -> Result<ItemId, String> {
+    ItemId::from_name(text)
+        .or_else(|| ItemId::from_name(&format!("item-{text}")))
+        .ok_or_else(|| "the checklist has the items 1 to 9".to_owned())
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+fn report_file(text: &str) -> Result<ReportFile, String> {
+    let formats = || Format::ALL.map(Format::name);
+    let (name, path) = text
+        .split_once('=')
+        .filter(|(_, path)| !path.is_empty())
+        .ok_or_else(|| "write FORMAT=FILE, such as junit=report.xml".to_owned())?;
+    let format = Format::from_name(name).ok_or_else(|| {
+        format!(
+            "there is no format `{name}`: it is one of {}",
+            formats().join(", ")
+        )
+    })?;
+    Ok(ReportFile {
+        format,
+        path: PathBuf::from(path),
+    })
+}
+
+fn flaw(name: &str) -> Result<Flaw, String> {
+    let names = || Flaw::ALL.iter().map(|flaw| flaw.name());
+    Flaw::from_name(name).ok_or_else(|| match yaml::nearest(name, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`idemspec list flaws` shows all".to_owned(),
+    })
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text)
+        .map_err(|_| "write a duration with its unit, such as 300ms, 2s or 24h".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Args, Command, Format, report_file};
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn the_arguments_contradict_nothing() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn an_item_is_a_number_or_a_name() {
+        for word in ["5", "item-5"] {
+            let args = Args::try_parse_from(["idemspec", "run", "a.yaml", "--item", word])
+                .expect("it is an item");
+            let Command::Run(run) = args.command else {
+                panic!("it was `run`");
+            };
+            assert_eq!(run.selection.item[0].number(), 5);
+        }
+        assert!(Args::try_parse_from(["idemspec", "run", "a.yaml", "--item", "10"]).is_err());
+    }
+
+    #[test]
+    fn a_report_names_its_format_and_its_file() {
+        let report = report_file("junit=out/a=b.xml").expect("it is whole");
+        assert_eq!(report.format, Format::Junit);
+        assert_eq!(report.path.to_string_lossy(), "out/a=b.xml");
+        assert!(report_file("junit=").is_err());
+        assert!(
+            report_file("pdf=x")
+                .expect_err("no such format")
+                .contains("json")
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! What something means, in words: a scenario, a checklist item, a contract, a promise, a flaw.
+
+mod check;
+mod contract;
+mod request;
+mod scenario;
+mod step;
+
+use super::args::ExplainArgs;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::screen;
+use super::select;
+use crate::checklist::ItemId;
+use crate::contract::PROFILES;
+use crate::demo::Flaw;
+use crate::promise::Promise;
+use crate::scenario::Scenario;
+use crate::yaml;
+use std::fmt::Write;
+
+pub use contract::about_promise;
+
+/// Explains what the id names.
+///
+/// # Errors
+/// When nothing has this id, or a built-in file is broken.
+pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
+    screen::say(&in_words(&args.id, &select::built_in()?)?)?;
+    Ok(Exit::Clean)
+}
+
+/// The explanation of what the id names.
+///
+/// # Errors
+/// When nothing has this id, with the nearest that there is; or a built-in contract is broken.
+pub fn in_words(id: &str, scenarios: &[Scenario]) -> Result<String, Failure> {
+    if let Some(item) = ItemId::from_name(id).or_else(|| ItemId::from_name(&format!("item-{id}"))) {
+        return Ok(item_in_words(item, scenarios));
+    }
+    let (path, case) = match id.split_once('#') {
+        Some((path, case)) => (path, Some(case)),
+        None => (id, None),
+    };
+    if let Some(scenario) = scenarios.iter().find(|scenario| scenario.id == path) {
+        return scenario::in_words(scenario, case);
+    }
+    if let Some(profile) = PROFILES.iter().find(|profile| profile.name == id) {
+        return contract::in_words(profile);
+    }
+    if let Some(promise) = Promise::ALL
+        .into_iter()
+        .find(|promise| promise.name() == id)
+    {
+        return contract::promise_in_words(promise, scenarios);
+    }
+    if let Some(flaw) = Flaw::from_name(id) {
+        return Ok(flaw_in_words(flaw));
+    }
+    Err(unknown(id, scenarios))
+}
+
+fn unknown(id: &str, scenarios: &[Scenario]) -> Failure {
+    let known = scenarios
+        .iter()
+        .map(|scenario| scenario.id.as_str())
+        .chain(PROFILES.iter().map(|profile| profile.name))
+        .chain(Promise::ALL.iter().map(|promise| promise.name()))
+        .chain(Flaw::ALL.iter().map(|flaw| flaw.name()));
+    Failure::Usage(match yaml::nearest(id, known) {
+        Some(near) => format!("nothing is called `{id}`: did you mean `{near}`?"),
+        None => format!("nothing is called `{id}`: `idemspec list` shows what there is"),
+    })
+}
+
+fn item_in_words(id: ItemId, scenarios: &[Scenario]) -> String {
+    let item = id.item();
+    let mut text = format!(
+        "{id}: {}\n\n{}\n\nWhy it matters: {}\nSource: {}\n",
+        item.short, item.says, item.why, item.source
+    );
+    let bearing: Vec<&Scenario> = scenarios
+        .iter()
+        .filter(|scenario| scenario.expect.iter().any(|(item, _)| *item == id))
+        .collect();
+    if bearing.is_empty() {
+        text.push_str("\nNo scenario of this version bears on it.\n");
+    } else {
+        text.push_str("\nScenarios that bear on it:\n");
+        list(&bearing, &mut text);
+    }
+    text
+}
+
+fn list(scenarios: &[&Scenario], text: &mut String) {
+    let width = scenarios
+        .iter()
+        .map(|scenario| scenario.id.chars().count())
+        .max()
+        .unwrap_or_default();
+    for scenario in scenarios {
+        let _ = writeln!(text, "  {:width$}  {}", scenario.id, scenario.title);
+    }
+}
+
+fn flaw_in_words(flaw: Flaw) -> String {
+    let mut text = format!(
+        "{} ({}), a defect that the demo API can be given\n\n{}\n",
+        flaw.name(),
+        flaw.id(),
+        flaw.says()
+    );
+    if !flaw.breaks().is_empty() {
+        text.push_str("\nIt breaks:\n");
+        for expectation in flaw.breaks() {
+            let _ = writeln!(text, "  {expectation}");
+        }
+    }
+    if !flaw.reports().is_empty() {
+        text.push_str("\nReported elsewhere:\n");
+        for report in flaw.reports() {
+            let _ = writeln!(
+                text,
+                "  https://github.com/{}",
+                report.replace('#', "/issues/")
+            );
+        }
+    }
+    let _ = writeln!(text, "\nTry it: idemspec demo --flaw {}", flaw.name());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+    use crate::contract::PROFILES;
+    use crate::demo::Flaw;
+    use crate::promise::Promise;
+    use crate::scenario::library;
+
+    #[test]
+    fn everything_that_has_a_name_can_be_explained() {
+        let scenarios = library::scenarios().expect("the built-in scenarios");
+        let items = (1..=9).map(|number| format!("item-{number}"));
+        let names = items
+            .chain(scenarios.iter().map(|scenario| scenario.id.clone()))
+            .chain(PROFILES.iter().map(|profile| profile.name.to_owned()))
+            .chain(Promise::ALL.iter().map(|promise| promise.name().to_owned()))
+            .chain(Flaw::ALL.iter().map(|flaw| flaw.name().to_owned()));
+        for name in names {
+            let text = in_words(&name, &scenarios).unwrap_or_else(|problem| panic!("{problem}"));
+            assert!(text.contains(&name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_bare_number_is_an_item() {
+        let text = in_words("5", &[]).expect("item 5");
+        assert!(
+            text.starts_with("item-5: claim, write and result"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_misspelt_name_is_answered_with_the_right_one() {
+        let problem = in_words("check-then-sets", &[]).expect_err("no such name");
+        assert!(problem.to_string().contains("checks-then-sets"));
+    }
+}

@@ -1,0 +1,113 @@
+//! A scenario in words.
+
+use super::check::expectation;
+use super::step::steps;
+use crate::checklist::ItemId;
+use crate::cli::failure::Failure;
+use crate::report::severity;
+use crate::scenario::{Case, Need, Runs, Scenario};
+use std::fmt::Write;
+
+/// The whole scenario with one case, or with all.
+///
+/// # Errors
+/// When it has no case of this name.
+pub(super) fn in_words(scenario: &Scenario, case: Option<&str>) -> Result<String, Failure> {
+    let cases: Vec<&Case> = scenario
+        .cases
+        .iter()
+        .filter(|own| case.is_none() || own.name.as_deref() == case)
+        .collect();
+    if cases.is_empty() {
+        return Err(no_such_case(scenario));
+    }
+    let mut text = format!(
+        "{}, severity {}\n\n{}\n",
+        scenario.id,
+        severity(scenario.severity),
+        scenario.title
+    );
+    if !scenario.notes.is_empty() {
+        let _ = writeln!(text, "\n{}", scenario.notes.join("\n"));
+    }
+    circumstances(scenario, &mut text);
+    for case in cases {
+        match &case.name {
+            Some(name) => {
+                let _ = writeln!(text, "\nSteps of the case {name}:");
+            }
+            None => text.push_str("\nSteps:\n"),
+        }
+        text.push_str(&steps(&case.steps));
+    }
+    if !scenario.assume.is_empty() {
+        text.push_str("\nIt shows something only if:\n");
+        for own in &scenario.assume {
+            let _ = writeln!(text, "  - {}.", expectation(own));
+        }
+    }
+    expectations(scenario, &mut text);
+    Ok(text)
+}
+
+fn no_such_case(scenario: &Scenario) -> Failure {
+    let names: Vec<&str> = scenario
+        .cases
+        .iter()
+        .filter_map(|case| case.name.as_deref())
+        .collect();
+    Failure::Usage(if names.is_empty() {
+        format!("{} has no cases", scenario.id)
+    } else {
+        format!("the cases of {} are {}", scenario.id, names.join(", "))
+    })
+}
+
+fn circumstances(scenario: &Scenario, text: &mut String) {
+    text.push('\n');
+    if !scenario.needs.is_empty() {
+        let needs: Vec<&str> = scenario.needs.iter().map(|own| need(*own)).collect();
+        let _ = writeln!(text, "Needs: {}.", needs.join(", "));
+    }
+    let rounds = scenario.rounds;
+    let _ = write!(text, "Rounds: {}", rounds.count);
+    if rounds.up_to > rounds.count {
+        let _ = write!(text, ", up to {} where that shows more", rounds.up_to);
+    }
+    let _ = writeln!(text, "; at least {} must show something.", rounds.valid);
+    if scenario.runs == Runs::AtEnd {
+        text.push_str("It runs once, after all others.\n");
+    }
+    if scenario.alone {
+        text.push_str("Nothing else runs meanwhile.\n");
+    }
+}
+
+fn expectations(scenario: &Scenario, text: &mut String) {
+    let mut last: Option<ItemId> = None;
+    for (item, own) in &scenario.expect {
+        if last != Some(*item) {
+            let _ = writeln!(text, "\nFor {item} ({}):", item.item().short);
+            last = Some(*item);
+        }
+        let _ = writeln!(text, "  - {}.", expectation(own));
+    }
+}
+
+fn need(need: Need) -> &'static str {
+    match need {
+        Need::Key => "an operation with an idempotency key",
+        Need::Body => "a request with a body",
+        Need::Json => "a JSON body",
+        Need::HeaderKey => "a key that travels in a header",
+        Need::Given => "a resource that must exist first",
+        Need::IdempotentMethod => "a method that is idempotent by itself",
+        Need::State => "a probe of a state",
+        Need::Bound => "a probe with a bound",
+        Need::Lookup => "a declared look-up",
+        Need::Replicas => "two base URLs of one API",
+        Need::Retention => "a declared retention",
+        Need::RetentionEnd => "a declared retention with a maximum",
+        Need::FirstSent => "a contract with first-sent dates",
+    }
+}

@@ -1,0 +1,114 @@
+//! Steps in words: one sentence each.
+
+use super::request::{moment, request};
+use crate::scenario::{Release, Step, Until, Wait};
+use std::fmt::Write;
+
+/// The steps as a list, those of a `together` below it.
+pub(super) fn steps(steps: &[Step]) -> String {
+    let mut text = String::new();
+    for (index, step) in steps.iter().enumerate() {
+        let _ = writeln!(text, "  {}. {}", index + 1, sentence(step));
+        if let Step::Together(inner) = step {
+            for step in inner {
+                let _ = writeln!(text, "     - {}", sentence(step));
+            }
+        }
+    }
+    text
+}
+
+fn sentence(step: &Step) -> String {
+    match step {
+        Step::Send {
+            request: own,
+            times,
+        } => {
+            let times = match times {
+                0 | 1 => String::new(),
+                more => format!(", {more} times one after another"),
+            };
+            format!("Send `{}`: {}{times}.", own.name, request(own))
+        }
+        Step::Burst {
+            request: own,
+            copies,
+            release,
+            stop_at,
+        } => {
+            let copies: Vec<String> = copies.iter().map(u32::to_string).collect();
+            let rotate = if copies.len() > 1 {
+                ", by turns of the rounds"
+            } else {
+                ""
+            };
+            let how = match release {
+                _ if own.at.as_ref().is_some_and(|at| at.spread.is_some()) => "",
+                Release::Together => ", released together",
+                Release::Loose => ", as fast as the limits allow",
+            };
+            let stop = stop_at
+                .map(|outcome| format!(", until one is answered with {outcome}"))
+                .unwrap_or_default();
+            format!(
+                "Send {} copies of `{}`{how}{rotate}: {}{stop}.",
+                copies.join(" or "),
+                own.name,
+                request(own)
+            )
+        }
+        Step::Retry {
+            request: own,
+            until,
+            every,
+            patience,
+        } => {
+            let until = match until {
+                Until::Final => "until the answer is final",
+                Until::NotInFlight => "until it is neither in flight nor rate-limited",
+            };
+            format!(
+                "Retry `{}` {until}, every {}, for {} at most: {}.",
+                own.name,
+                humantime::format_duration(*every),
+                humantime::format_duration(*patience),
+                request(own)
+            )
+        }
+        Step::Together(_) => "At once:".to_owned(),
+        Step::Wait(Wait::Settled) => {
+            "Wait until nothing runs and the effects have stopped changing.".to_owned()
+        }
+        Step::Wait(Wait::For(time)) => format!("Wait {time}."),
+        Step::Wait(Wait::RetryAfter(step)) => {
+            format!("Wait as long as the response to `{step}` asks for.")
+        }
+        Step::Elapse(time) => format!("Let {time} pass in the target."),
+        Step::Read { name } => format!("Read all probes, as `{name}`."),
+        Step::Hook { run, at, undo } => {
+            let at = at
+                .as_ref()
+                .map(|at| format!(" {}", moment(at, "it")))
+                .unwrap_or_default();
+            let undo = undo
+                .map(|undo| format!("; at the end `{}` undoes it", undo.name()))
+                .unwrap_or_default();
+            format!("Run the hook `{}`{at}{undo}.", run.name())
+        }
+        Step::Recheck { name, at_most } => format!(
+            "Send every key of the run that is still remembered once more, {at_most} at most, as `{name}`."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+    use crate::scenario::{Step, TimeSpan, Wait};
+
+    #[test]
+    fn a_wait_says_how_long() {
+        let wait = Step::Wait(Wait::For(TimeSpan::from_text("2s").expect("a time")));
+        assert_eq!(sentence(&wait), "Wait 2s.");
+    }
+}

@@ -1,0 +1,142 @@
+//! Files: targets and scenarios in, reports out.
+
+use super::args::ReportFile;
+use super::failure::Failure;
+use crate::grade::Report;
+use crate::report::{self, Options};
+use crate::scenario::{self, Scenario};
+use crate::yaml::Source;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file's text, under the name that the user gave.
+///
+/// # Errors
+/// When it cannot be read, or is no text.
+pub fn read(path: &Path) -> Result<Arc<Source>, Failure> {
+    let name = path.display().to_string();
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Arc::new(Source { name, text })),
+        Err(problem) => Err(Failure::Usage(format!("cannot read {name}: {problem}"))),
+    }
+}
+
+/// Every scenario in a folder and the folders in it, each with its path from there as its id.
+///
+/// # Errors
+/// When the folder cannot be read or holds none, or with all that is wrong with the files.
+pub fn scenarios(folder: &Path) -> Result<Vec<Scenario>, Failure> {
+    let mut paths = Vec::new();
+    collect(folder, &mut paths)?;
+    paths.sort();
+    if paths.is_empty() {
+        return Err(Failure::Usage(format!(
+            "{} holds no .yaml file",
+            folder.display()
+        )));
+    }
+    let mut scenarios = Vec::new();
+    let mut problems = Vec::new();
+    for path in paths {
+        let id = id(path.strip_prefix(folder).unwrap_or(&path));
+        match scenario::parse(&id, read(&path)?, false) {
+            Ok(scenario) => scenarios.push(scenario),
+            Err(found) => problems.extend(found),
+        }
+    }
+    if problems.is_empty() {
+        Ok(scenarios)
+    } else {
+        Err(Failure::BadFiles(problems))
+    }
+}
+
+/// The id of a scenario file: its path without the ending.
+pub fn id(path: &Path) -> String {
+    path.with_extension("").to_string_lossy().replace('\\', "/")
+}
+
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let failed = |problem: std::io::Error| {
+        Failure::Usage(format!("cannot read {}: {problem}", folder.display()))
+    };
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        // Links are not followed into folders: they may lead in circles.
+        if entry.file_type().map_err(failed)?.is_dir() {
+            collect(&path, paths)?;
+        } else if path.extension().is_some_and(|ending| ending == "yaml") {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Writes every report that was asked for, and says of each one that could not be written why.
+pub fn write_reports(report: &Report, files: &[ReportFile], options: &Options) -> Vec<Failure> {
+    let mut failures = Vec::new();
+    for file in files {
+        let text = report::render(report, file.format, options);
+        if let Err(problem) = write(&file.path, &text) {
+            failures.push(Failure::Unable(format!(
+                "cannot write the {} report to {}: {problem}",
+                file.format.name(),
+                file.path.display()
+            )));
+        }
+    }
+    failures
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ReportFile, id, write_reports};
+    use crate::grade::{Report, RunInfo};
+    use crate::report::{Format, Options};
+    use std::path::{Path, PathBuf};
+
+    #[test]
+    fn the_id_of_a_scenario_is_its_path() {
+        assert_eq!(id(Path::new("race/burst.yaml")), "race/burst");
+    }
+
+    #[test]
+    fn a_report_that_cannot_be_written_keeps_no_other_from_being_written() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let good = folder.path().join("new/folder/report.json");
+        let report = Report {
+            about: RunInfo::default(),
+            verdict: None,
+            checklist: Vec::new(),
+            promises: Vec::new(),
+            scenarios: Vec::new(),
+            headlines: Vec::new(),
+        };
+        let files = [
+            ReportFile {
+                format: Format::Junit,
+                path: PathBuf::from(folder.path()),
+            },
+            ReportFile {
+                format: Format::Json,
+                path: good.clone(),
+            },
+        ];
+        let failures = write_reports(&report, &files, &Options::default());
+        assert_eq!(failures.len(), 1);
+        let text = failures[0].to_string();
+        assert!(
+            text.contains(&folder.path().display().to_string()),
+            "{text}"
+        );
+        assert!(good.exists());
+    }
+}

@@ -1,0 +1,70 @@
+//! Checks files and sends nothing.
+
+use super::args::LintArgs;
+use super::exit::Exit;
+use super::failure::{Failure, rendered};
+use super::files;
+use super::screen;
+use crate::scenario;
+use crate::yaml::{self, Diagnostic, Node, Severity, Source};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Checks every file, and shows all that is wrong.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn lint(args: &LintArgs) -> Result<Exit, Failure> {
+    let mut errors = 0;
+    let mut warnings = 0;
+    for path in &args.files {
+        let found = problems(path, files::read(path)?);
+        for diagnostic in &found {
+            match diagnostic.severity {
+                Severity::Error => errors += 1,
+                Severity::Warning => warnings += 1,
+            }
+        }
+        if !found.is_empty() {
+            screen::say(&format!("{}\n\n", rendered(&found)))?;
+        }
+    }
+    screen::say(&format!(
+        "{} files: {errors} errors, {warnings} warnings\n",
+        args.files.len()
+    ))?;
+    Ok(if errors == 0 {
+        Exit::Clean
+    } else {
+        Exit::Usage
+    })
+}
+
+fn problems(path: &Path, source: Arc<Source>) -> Vec<Diagnostic> {
+    let root = match yaml::parse(Arc::clone(&source)) {
+        Ok(root) => root,
+        Err(problem) => return vec![problem],
+    };
+    if is_scenario(&root) {
+        scenario::parse(&files::id(path), source, false)
+            .err()
+            .unwrap_or_default()
+    } else {
+        target_problems(&root)
+    }
+}
+
+/// A scenario has steps; a target has none.
+fn is_scenario(root: &Node) -> bool {
+    ["steps", "expect"]
+        .iter()
+        .any(|field| root.get(field).is_some())
+}
+
+/// What is wrong with a target file.
+fn target_problems(root: &Node) -> Vec<Diagnostic> {
+    vec![
+        Diagnostic::warning("only the YAML of this target file was checked, not what it says")
+            .at(root.span.first_line()),
+    ]
+}

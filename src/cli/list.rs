@@ -1,0 +1,79 @@
+//! Lists of what there is, one thing a line.
+
+use super::args::{ListArgs, Listed};
+use super::exit::Exit;
+use super::failure::Failure;
+use super::screen;
+use super::select;
+use crate::checklist::ItemId;
+use crate::contract;
+use crate::demo::Flaw;
+use crate::promise::Promise;
+use std::fmt::Write;
+
+/// Lists what was asked for.
+///
+/// # Errors
+/// When a built-in file is broken, or the list cannot be written.
+pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let rows = match args.what {
+        Listed::Scenarios => scenarios()?,
+        Listed::Items => ItemId::all()
+            .map(|item| (item.to_string(), item.item().says.to_owned()))
+            .collect(),
+        Listed::Contracts => contracts()?,
+        Listed::Promises => Promise::ALL
+            .iter()
+            .map(|promise| {
+                let about = super::explain::about_promise(*promise);
+                (promise.name().to_owned(), about.to_owned())
+            })
+            .collect(),
+        Listed::Flaws => Flaw::ALL
+            .iter()
+            .map(|flaw| (flaw.name().to_owned(), flaw.says().to_owned()))
+            .collect(),
+    };
+    screen::say(&in_columns(&rows))?;
+    Ok(Exit::Clean)
+}
+
+fn scenarios() -> Result<Vec<(String, String)>, Failure> {
+    let scenarios = select::built_in()?;
+    Ok(scenarios
+        .into_iter()
+        .map(|scenario| {
+            let cases = match scenario.cases.len() {
+                0 | 1 => String::new(),
+                more => format!(" ({more} cases)"),
+            };
+            (scenario.id, format!("{}{cases}", scenario.title))
+        })
+        .collect())
+}
+
+fn contracts() -> Result<Vec<(String, String)>, Failure> {
+    contract::PROFILES
+        .iter()
+        .map(|profile| {
+            let node = profile.node();
+            let contract = node.and_then(|node| contract::resolve(Some(&node)));
+            contract
+                .map(|contract| (profile.name.to_owned(), contract.title))
+                .map_err(|problem| Failure::BadFiles(vec![problem]))
+        })
+        .collect()
+}
+
+fn in_columns(rows: &[(String, String)]) -> String {
+    let width = rows
+        .iter()
+        .map(|(name, _)| name.chars().count())
+        .max()
+        .unwrap_or_default();
+    let mut text = String::new();
+    for (name, says) in rows {
+        let _ = writeln!(text, "{name:width$}  {says}");
+    }
+    text
+}

@@ -1,0 +1,38 @@
+//! The demo API alone, for trying things out by hand or with another tool.
+
+use super::args::ServeArgs;
+use super::exit::Exit;
+use super::failure::Failure;
+use super::run::runtime;
+use super::screen;
+use crate::demo;
+use std::net::SocketAddr;
+
+/// Serves until Ctrl-C.
+///
+/// # Errors
+/// When a port or the database cannot be had.
+pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
+    let options = demo::Options {
+        listen: SocketAddr::from(([127, 0, 0, 1], args.port)),
+        admin: SocketAddr::from(([127, 0, 0, 1], args.admin_port)),
+        database: args.database.clone(),
+        flaw: args.flaw,
+        work: args.work,
+        retention: args.retention,
+    };
+    runtime()?.block_on(async {
+        let demo = demo::start(options)
+            .await
+            .map_err(|problem| Failure::Unable(problem.to_string()))?;
+        let flaw = args.flaw.map_or_else(String::new, |flaw| {
+            format!(", with the flaw {}", flaw.name())
+        });
+        screen::say(&format!(
+            "the demo API is at http://{}, its admin at http://{}{flaw}; Ctrl-C ends it\n",
+            demo.address, demo.admin
+        ))?;
+        demo.run_until_stopped().await;
+        Ok(Exit::Clean)
+    })
+}

@@ -1,0 +1,173 @@
+//! The report for people: what matters first on top, the verdict on the last line, where a
+//! terminal leaves the eye.
+
+mod findings;
+mod tables;
+
+use super::clean::line;
+use super::entry::{Standing, counts};
+use crate::grade::{Counts, Grade, Report};
+use crate::verdict::Verdict;
+use anstyle::{AnsiColor, Color, Style};
+use std::fmt::Write;
+
+/// Characters in a line of a report that goes into a file.
+pub const FILE_WIDTH: u16 = 120;
+/// The narrowest that tables are drawn; below it they would be columns of single letters.
+const LEAST_WIDTH: u16 = 60;
+
+/// How the report looks.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    /// With terminal colours.
+    pub color: bool,
+    /// Characters in a line.
+    pub width: u16,
+    /// How much is shown.
+    pub detail: Detail,
+}
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Detail {
+    /// One line: the verdict.
+    Quiet,
+    /// What is needed to understand every failure.
+    #[default]
+    Normal,
+    /// All rounds that a finding points to, with all exchanges.
+    Verbose,
+}
+
+/// The report as text for a terminal.
+pub fn render(report: &Report, look: &Look) -> String {
+    let look = &Look {
+        width: look.width.max(LEAST_WIDTH),
+        ..*look
+    };
+    let mut text = String::new();
+    if look.detail != Detail::Quiet {
+        head(report, look, &mut text);
+        tables::scenarios(report, look, &mut text);
+        findings::broken(report, look, &mut text);
+        findings::inconclusive(report, look, &mut text);
+        tables::checklist(report, look, &mut text);
+        tables::promises(report, look, &mut text);
+    }
+    last_line(report, look, &mut text);
+    text
+}
+
+fn head(report: &Report, look: &Look, text: &mut String) {
+    let about = &report.about;
+    let _ = write!(text, "{}", look.bold(&line(&about.target)));
+    if !about.base_urls.is_empty() {
+        let _ = write!(text, " at {}", line(&about.base_urls.join(", ")));
+    }
+    if !about.contract.is_empty() {
+        let _ = write!(text, ", contract {}", line(&about.contract));
+    }
+    let _ = writeln!(
+        text,
+        ", {} requests in {:.1} s, seed {}",
+        about.requests,
+        about.took_micros as f64 / 1e6,
+        about.seed
+    );
+    for headline in &report.headlines {
+        let _ = writeln!(
+            text,
+            "{} {}",
+            look.paint("!", AnsiColor::Yellow),
+            line(headline)
+        );
+    }
+    text.push('\n');
+}
+
+fn last_line(report: &Report, look: &Look, text: &mut String) {
+    if let Some(why) = &report.about.stopped {
+        let word = look.paint("Stopped", AnsiColor::Red);
+        let _ = write!(text, "{word}: {}; ", line(why));
+    }
+    let (word, color) = match report.verdict {
+        None => ("Nothing ran", AnsiColor::Red),
+        Some(Verdict::Skip) => ("Nothing applied", AnsiColor::Yellow),
+        Some(Verdict::Pass) => ("Passed", AnsiColor::Green),
+        Some(Verdict::Inconclusive) => ("Inconclusive", AnsiColor::Yellow),
+        Some(Verdict::Fail) => ("Failed", AnsiColor::Red),
+    };
+    let _ = write!(
+        text,
+        "{}: {}",
+        look.paint(word, color),
+        in_words(counts(report))
+    );
+    let mut parts = Vec::new();
+    for (grade, says) in [
+        (Grade::PartlyShown, "only partly shown"),
+        (Grade::NotShown, "not shown"),
+        (Grade::NotChecked, "not checked"),
+    ] {
+        let count = report
+            .checklist
+            .iter()
+            .filter(|graded| graded.grade == grade)
+            .count();
+        match (count, parts.is_empty()) {
+            (0, _) => {}
+            (count, true) => {
+                parts.push(format!(
+                    "{count} of {} items {says}",
+                    report.checklist.len()
+                ));
+            }
+            (count, false) => parts.push(format!("{count} {says}")),
+        }
+    }
+    if !parts.is_empty() {
+        let _ = write!(text, "; {}", parts.join(", "));
+    }
+    text.push('\n');
+}
+
+/// `1 failed, 2 warnings, 80 passed, 3 inconclusive, 9 skipped`.
+fn in_words(counts: Counts) -> String {
+    let warnings = match counts.warn {
+        0 => String::new(),
+        1 => "1 warning, ".to_owned(),
+        more => format!("{more} warnings, "),
+    };
+    format!(
+        "{} failed, {warnings}{} passed, {} inconclusive, {} skipped",
+        counts.fail, counts.pass, counts.inconclusive, counts.skip
+    )
+}
+
+impl Look {
+    fn paint(&self, text: &str, color: AnsiColor) -> String {
+        self.styled(text, Style::new().bold().fg_color(Some(Color::Ansi(color))))
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.styled(text, Style::new().bold())
+    }
+
+    fn styled(&self, text: &str, style: Style) -> String {
+        if self.color {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// The colour of a verdict.
+fn color(standing: Standing) -> AnsiColor {
+    match standing {
+        Standing::Skip => AnsiColor::BrightBlack,
+        Standing::Pass => AnsiColor::Green,
+        Standing::Warn | Standing::Inconclusive => AnsiColor::Yellow,
+        Standing::Fail => AnsiColor::Red,
+    }
+}

@@ -1,0 +1,204 @@
+//! The tables: every case, the nine points, and declared against observed.
+
+use super::{Look, color};
+use crate::grade::{CaseReport, Counts, Grade, PromiseReport, Report};
+use crate::judge::Observation;
+use crate::promise::Strength;
+use crate::report::clean::{clip, line};
+use crate::report::entry::{Standing, entries};
+use crate::report::evidence::plain_table;
+use anstyle::AnsiColor;
+use comfy_table::{Cell, Color, ColumnConstraint, Table};
+use std::fmt::Write;
+
+/// Characters of a reason in a table; the whole of it stands with the finding.
+const MOST_REASON: usize = 120;
+/// Characters that are left for reasons before the names before them may wrap.
+const ROOM_FOR_REASON: u16 = 30;
+
+/// One line for each case.
+pub(super) fn scenarios(report: &Report, look: &Look, text: &mut String) {
+    if report.scenarios.is_empty() {
+        return;
+    }
+    let mut table = table(look);
+    table.set_header(["operation", "scenario", "verdict", "reason"]);
+    for case in &report.scenarios {
+        let (standing, reason) = case_in_short(case);
+        table.add_row(vec![
+            Cell::new(line(&case.operation)),
+            Cell::new(scenario_and_case(case)),
+            colored(standing.name(), color(standing)),
+            Cell::new(reason),
+        ]);
+    }
+    keep_whole(&mut table, 3, look.width);
+    let _ = writeln!(text, "{}\n", table.trim_fmt());
+}
+
+/// The gravest standing of a case, with its reason.
+fn case_in_short(case: &CaseReport) -> (Standing, String) {
+    let entries = entries(case);
+    let Some(worst) = entries.iter().map(|entry| entry.standing).max() else {
+        return (Standing::Inconclusive, String::new());
+    };
+    let alike: Vec<_> = entries
+        .iter()
+        .filter(|entry| entry.standing == worst)
+        .collect();
+    let reason = match worst {
+        Standing::Pass => format!("{} held", alike.len()),
+        _ => {
+            let first = clip(alike[0].reason(), MOST_REASON);
+            if alike.len() > 1 {
+                format!("{first} (and {} more)", alike.len() - 1)
+            } else {
+                first
+            }
+        }
+    };
+    (worst, reason)
+}
+
+fn scenario_and_case(case: &CaseReport) -> String {
+    match &case.case {
+        Some(name) => format!("{}#{}", line(&case.scenario), line(name)),
+        None => line(&case.scenario).into_owned(),
+    }
+}
+
+/// The nine points with their grades.
+pub(super) fn checklist(report: &Report, look: &Look, text: &mut String) {
+    if report.checklist.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "{}", look.bold("The checklist"));
+    let mut table = table(look);
+    table.set_header(["", "item", "grade", "findings", "says"]);
+    for graded in &report.checklist {
+        let (word, color) = grade(graded.grade);
+        table.add_row(vec![
+            Cell::new(graded.item.number()),
+            Cell::new(graded.item.item().short),
+            colored(word, color),
+            Cell::new(in_short(graded.counts)),
+            Cell::new(line(&graded.says)),
+        ]);
+    }
+    keep_whole(&mut table, 3, look.width);
+    let _ = writeln!(text, "{}\n", table.trim_fmt());
+}
+
+fn grade(grade: Grade) -> (&'static str, AnsiColor) {
+    match grade {
+        Grade::NotChecked => ("not checked", AnsiColor::BrightBlack),
+        Grade::Met => ("met", AnsiColor::Green),
+        Grade::PartlyShown => ("partly shown", AnsiColor::Yellow),
+        Grade::NotShown => ("not shown", AnsiColor::Yellow),
+        Grade::Broken => ("broken", AnsiColor::Red),
+    }
+}
+
+/// The counts that are not 0, the gravest first.
+fn in_short(counts: Counts) -> String {
+    let parts: Vec<String> = [
+        (counts.fail, "fail"),
+        (counts.warn, "warning"),
+        (counts.inconclusive, "inconclusive"),
+        (counts.pass, "pass"),
+        (counts.skip, "skip"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, word)| format!("{count} {word}"))
+    .collect();
+    parts.join(", ")
+}
+
+/// What is declared against what was observed, wherever there is either.
+pub(super) fn promises(report: &Report, look: &Look, text: &mut String) {
+    let worth_showing = |promise: &&PromiseReport| {
+        promise.strength != Strength::Unspecified || !promise.observed.is_empty()
+    };
+    let mut promises = report.promises.iter().filter(worth_showing).peekable();
+    if promises.peek().is_none() {
+        return;
+    }
+    let _ = writeln!(text, "{}", look.bold("Declared against observed"));
+    let mut table = table(look);
+    table.set_header([
+        "operation",
+        "promise",
+        "strength",
+        "declared",
+        "observed",
+        "kept",
+    ]);
+    for promise in promises {
+        table.add_row(vec![
+            Cell::new(line(&promise.operation)),
+            Cell::new(promise.promise.name()),
+            Cell::new(strength(promise.strength)),
+            Cell::new(line(&promise.declared)),
+            Cell::new(observed(&promise.observed)),
+            match promise.kept {
+                Some(true) => colored("yes", AnsiColor::Green),
+                Some(false) => colored("no", AnsiColor::Red),
+                None => Cell::new("–"),
+            },
+        ]);
+    }
+    keep_whole(&mut table, 2, look.width);
+    let _ = writeln!(text, "{}\n", table.trim_fmt());
+}
+
+fn strength(strength: Strength) -> &'static str {
+    match strength {
+        Strength::Unspecified => "–",
+        Strength::May => "may",
+        Strength::Should => "should",
+        Strength::Must => "must",
+    }
+}
+
+fn observed(observations: &[Observation]) -> String {
+    if observations.is_empty() {
+        return "nothing".to_owned();
+    }
+    let parts: Vec<String> = observations
+        .iter()
+        .map(|observation| format!("{} ×{}", clip(&observation.says, 100), observation.times))
+        .collect();
+    parts.join(", ")
+}
+
+fn table(look: &Look) -> Table {
+    let mut table = plain_table(look.width);
+    if look.color {
+        table.enforce_styling();
+    }
+    table
+}
+
+/// Keeps the first columns from being wrapped where there is room enough for the others.
+fn keep_whole(table: &mut Table, columns: usize, width: u16) {
+    let widths = table.column_max_content_widths();
+    let taken: u16 = widths.iter().take(columns).map(|width| width + 3).sum();
+    if taken + ROOM_FOR_REASON <= width {
+        for index in 0..columns {
+            if let Some(column) = table.column_mut(index) {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
+        }
+    }
+}
+
+/// A cell whose colour shows only in a table that is styled.
+fn colored(text: &str, color: AnsiColor) -> Cell {
+    Cell::new(text).fg(match color {
+        AnsiColor::Green => Color::Green,
+        AnsiColor::Red => Color::Red,
+        AnsiColor::Yellow => Color::Yellow,
+        _ => Color::DarkGrey,
+    })
+}

@@ -1,0 +1,518 @@
+//! One report in every format, with everything in it that a hostile target could send.
+
+use idemspec::checklist::ItemId;
+use idemspec::grade::{CaseReport, Counts, Grade, GradedItem, PromiseReport, Report, RunInfo};
+use idemspec::judge::{Evidence, Finding, Observation, Tally};
+use idemspec::outcome::{Meaning, Outcome};
+use idemspec::promise::{Level, Promise, Strength};
+use idemspec::report::console::{self, Detail, Look};
+use idemspec::report::{Format, Options, junit, render};
+use idemspec::scenario::{OperationRole, PrincipalRole, Severity};
+use idemspec::transcript::{
+    Delivery, Ending, Exchange, KeyUsed, Reading, ReadingKind, Response, Round, SentRequest, Shown,
+    Times, Transcript,
+};
+use idemspec::verdict::Verdict;
+use quick_junit::{NonSuccessKind, TestCaseStatus};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Ends CDATA, moves the cursor, reorders, and is no XML.
+const HOSTILE: &str =
+    "]]></failure>&<b>\u{1b}[31mred\u{1b}]0;title\u{7}\u{0}\u{8}\u{fffe}\u{202e}\r\n\u{9b}2J\"'";
+
+#[test]
+fn junit_counts_what_the_report_counts() {
+    let xml = render(&report(), Format::Junit, &Options::default());
+    let read = parsed(&xml);
+    assert_eq!(read.tests, 6);
+    assert_eq!(read.failures, 1);
+    assert_eq!(read.errors, 2);
+    let skipped = skipped(&read);
+    assert_eq!(skipped, 1);
+    let suites: Vec<&str> = read
+        .test_suites
+        .iter()
+        .map(|suite| suite.name.as_str())
+        .collect();
+    assert_eq!(
+        suites,
+        ["create-payment/race/burst", "create-payment/lost/response"],
+        "the cases of a scenario share a suite"
+    );
+}
+
+#[test]
+fn junit_names_a_case_as_the_finding_and_says_why_it_failed() {
+    let xml = render(&report(), Format::Junit, &Options::default());
+    let read = parsed(&xml);
+    let failed = &read.test_suites[0].test_cases[0];
+    assert_eq!(
+        failed.name.as_str(),
+        "create-payment/race/burst/item-5/effects-at-most"
+    );
+    let TestCaseStatus::NonSuccess {
+        kind: NonSuccessKind::Failure,
+        message: Some(message),
+        ty: Some(severity),
+        description: Some(body),
+        ..
+    } = &failed.status
+    else {
+        panic!("{:?}", failed.status);
+    };
+    assert_eq!(severity.as_str(), "critical");
+    assert!(message.as_str().starts_with("2 requests made 2 effects"));
+    assert!(body.as_str().contains("2 effects: pay_1, pay_2"));
+    assert!(
+        body.as_str()
+            .contains("POST http://127.0.0.1:8080/payments")
+    );
+    assert!(
+        body.as_str().contains("bytes in all"),
+        "huge bodies are cut"
+    );
+    assert!(xml.len() < 40_000, "{} bytes", xml.len());
+    let properties: Vec<(&str, &str)> = failed
+        .properties
+        .iter()
+        .map(|property| (property.name.as_str(), property.value.as_str()))
+        .collect();
+    assert_eq!(
+        properties,
+        [
+            ("item", "item-5"),
+            ("severity", "critical"),
+            ("level", "must")
+        ]
+    );
+    assert_eq!(failed.time, Some(Duration::from_millis(30)));
+    assert_eq!(read.test_suites[0].time, Some(Duration::from_millis(30)));
+}
+
+#[test]
+fn junit_holds_no_character_that_xml_forbids() {
+    for options in every_option() {
+        let xml = render(&report(), Format::Junit, &options);
+        let legal = |c: char| c == '\n' || !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}');
+        assert!(xml.chars().all(legal));
+        parsed(&xml);
+    }
+}
+
+#[test]
+fn a_broken_should_is_a_warning_unless_strict() {
+    let status = |strict| {
+        let options = Options {
+            strict,
+            ..Options::default()
+        };
+        let xml = render(&report(), Format::Junit, &options);
+        let read = parsed(&xml);
+        read.test_suites[0].test_cases[1].clone()
+    };
+    let lenient = status(false);
+    assert!(matches!(lenient.status, TestCaseStatus::Success { .. }));
+    let out = lenient.system_out.expect("the warning");
+    assert!(
+        out.as_str().starts_with("warning: no Retry-After"),
+        "{out:?}"
+    );
+    let strict = status(true).status;
+    assert!(matches!(
+        strict,
+        TestCaseStatus::NonSuccess {
+            kind: NonSuccessKind::Failure,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn inconclusive_is_an_error_a_skip_or_a_failure_but_never_a_pass() {
+    let counts = |inconclusive| {
+        let options = Options {
+            inconclusive,
+            ..Options::default()
+        };
+        let xml = render(&report(), Format::Junit, &options);
+        let read = parsed(&xml);
+        let skipped = skipped(&read);
+        (read.errors, skipped, read.failures)
+    };
+    assert_eq!(counts(junit::Inconclusive::Error), (2, 1, 1));
+    assert_eq!(counts(junit::Inconclusive::Skip), (0, 3, 1));
+    assert_eq!(counts(junit::Inconclusive::Fail), (0, 1, 3));
+}
+
+#[test]
+fn a_run_that_could_not_work_is_one_error_and_no_pass() {
+    for stopped in [Some("connection refused".to_owned()), None] {
+        let mut report = report();
+        report.scenarios.clear();
+        report.verdict = None;
+        report.about.stopped = stopped;
+        let xml = render(&report, Format::Junit, &Options::default());
+        let read = parsed(&xml);
+        assert_eq!((read.tests, read.errors), (1, 1));
+        assert_eq!(read.test_suites[0].name.as_str(), "target");
+        assert!(last_line(&report).contains("Nothing ran"));
+    }
+}
+
+#[test]
+fn json_holds_everything_under_names_that_read_well() {
+    let text = render(&report(), Format::Json, &Options::default());
+    let json: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let at = |pointer: &str| json.pointer(pointer).unwrap_or_else(|| panic!("{pointer}"));
+    assert_eq!(at("/about/format"), 1);
+    assert_eq!(at("/verdict"), "fail");
+    assert_eq!(at("/checklist/0/item"), "item-5");
+    assert_eq!(at("/checklist/0/grade"), "broken");
+    let case = "/scenarios/0";
+    assert_eq!(
+        at(&format!("{case}/findings/0/name")),
+        "create-payment/race/burst/item-5/effects-at-most"
+    );
+    let exchange = format!("{case}/rounds/0/exchanges/0");
+    assert_eq!(at(&format!("{exchange}/times/sent")), 1_000_000);
+    assert_eq!(at(&format!("{exchange}/outcome/0")), "executed");
+    assert_eq!(at(&format!("{exchange}/response/status")), 201);
+    assert_eq!(at(&format!("{exchange}/response/headers/0/1")), HOSTILE);
+}
+
+#[test]
+fn the_console_without_colour_writes_no_control_character() {
+    for detail in [Detail::Quiet, Detail::Normal, Detail::Verbose] {
+        for width in [0, 60, 80, 200] {
+            let text = console::render(
+                &report(),
+                &Look {
+                    color: false,
+                    width,
+                    detail,
+                },
+            );
+            let odd = text.chars().find(|c| c.is_control() && *c != '\n');
+            assert_eq!(odd, None, "{detail:?} {width}");
+            assert!(!text.contains('\u{202e}'));
+        }
+    }
+}
+
+#[test]
+fn with_colour_only_our_own_escapes_are_written() {
+    let text = console::render(
+        &report(),
+        &Look {
+            color: true,
+            width: 120,
+            detail: Detail::Normal,
+        },
+    );
+    assert!(text.contains("\u{1b}["));
+    assert!(!text.contains("\u{1b}]0;title"));
+    assert!(!text.contains("\u{1b}[31mred"));
+    assert!(text.contains("␛[31mred"));
+}
+
+#[test]
+fn quiet_is_one_line() {
+    let text = console::render(
+        &report(),
+        &Look {
+            color: false,
+            width: 80,
+            detail: Detail::Quiet,
+        },
+    );
+    assert_eq!(
+        text,
+        "Failed: 1 failed, 1 warning, 1 passed, 2 inconclusive, 1 skipped; \
+         1 of 2 items only partly shown\n"
+    );
+}
+
+#[test]
+fn the_console_puts_the_gravest_first_and_the_verdict_last() {
+    let text = render(&report(), Format::Console, &Options::default());
+    let place = |part: &str| {
+        text.find(part)
+            .unwrap_or_else(|| panic!("{part} is not in\n{text}"))
+    };
+    assert!(place("effects cannot be counted") < place("operation"));
+    assert!(place("critical: Requests with one key") < place("The checklist"));
+    assert!(place("2 requests made 2 effects") < place("no Retry-After"));
+    place("why it matters: Between check and write");
+    place("round 2:");
+    place("2 effects: pay_1, pay_2");
+    place("burst-key");
+    place("only partly shown");
+    place("409 ×12");
+    assert!(last_line(&report()).starts_with("Failed: 1 failed"));
+}
+
+#[test]
+fn a_burst_of_many_is_shown_in_part_unless_all_is_wanted() {
+    let mut report = report();
+    let round = &mut report.scenarios[0].transcript.rounds[1];
+    for copy in 2..50 {
+        round.exchanges.push(exchange(copy, "{}"));
+    }
+    let text = |verbose| {
+        let options = Options {
+            verbose,
+            ..Options::default()
+        };
+        render(&report, Format::Console, &options)
+    };
+    assert!(text(false).contains("and 38 more requests"));
+    assert!(!text(true).contains("more requests"));
+}
+
+fn parsed(xml: &str) -> quick_junit::Report {
+    quick_junit::Report::deserialize_from_str(xml).expect("it is JUnit XML")
+}
+
+fn skipped(report: &quick_junit::Report) -> usize {
+    let cases = report
+        .test_suites
+        .iter()
+        .flat_map(|suite| &suite.test_cases);
+    cases
+        .filter(|case| matches!(case.status, TestCaseStatus::Skipped { .. }))
+        .count()
+}
+
+fn last_line(report: &Report) -> String {
+    let text = render(report, Format::Console, &Options::default());
+    text.lines().last().unwrap_or_default().to_owned()
+}
+
+fn every_option() -> Vec<Options> {
+    let mut all = Vec::new();
+    for inconclusive in [
+        junit::Inconclusive::Error,
+        junit::Inconclusive::Skip,
+        junit::Inconclusive::Fail,
+    ] {
+        for strict in [false, true] {
+            all.push(Options {
+                inconclusive,
+                strict,
+                verbose: strict,
+            });
+        }
+    }
+    all
+}
+
+/// One failure, one warning, one pass, two that are inconclusive (one of them a case without
+/// findings), one skip.
+fn report() -> Report {
+    let burst = CaseReport {
+        findings: vec![
+            finding("burst", "effects-at-most", Verdict::Fail, Level::Must),
+            finding("burst", "retry-after", Verdict::Fail, Level::Should),
+            finding("burst", "one-resource", Verdict::Pass, Level::Must),
+            finding(
+                "burst",
+                "keeps-in-progress",
+                Verdict::Inconclusive,
+                Level::Must,
+            ),
+        ],
+        transcript: Transcript {
+            rounds: vec![round(1), round(2)],
+            ..Transcript::default()
+        },
+        ..case("race/burst", None)
+    };
+    let skipped = CaseReport {
+        skipped: Some(format!("no HTTP/2 {HOSTILE}")),
+        ..case("lost/response", Some("stream-reset"))
+    };
+    let broken = CaseReport {
+        transcript: Transcript {
+            broken: vec!["the budget was used up".to_owned()],
+            ..Transcript::default()
+        },
+        ..case("lost/response", Some("reset"))
+    };
+    Report {
+        about: RunInfo {
+            idemspec: "0.1.0".to_owned(),
+            format: 1,
+            target: format!("Payments {HOSTILE}"),
+            base_urls: vec!["http://127.0.0.1:8080".to_owned()],
+            contract: "demo".to_owned(),
+            took_micros: 1_500_000,
+            ..RunInfo::default()
+        },
+        verdict: Some(Verdict::Fail),
+        checklist: vec![
+            graded("item-5", Grade::Broken),
+            graded("item-7", Grade::PartlyShown),
+        ],
+        promises: vec![PromiseReport {
+            operation: "create-payment".to_owned(),
+            promise: Promise::InProgress,
+            strength: Strength::Must,
+            declared: "reject with 409".to_owned(),
+            observed: vec![Observation {
+                says: "409".to_owned(),
+                times: 12,
+            }],
+            kept: Some(true),
+        }],
+        scenarios: vec![burst, skipped, broken],
+        headlines: vec!["effects cannot be counted".to_owned()],
+    }
+}
+
+fn case(scenario: &str, case: Option<&str>) -> CaseReport {
+    CaseReport {
+        operation: "create-payment".to_owned(),
+        scenario: scenario.to_owned(),
+        case: case.map(str::to_owned),
+        title: "Requests with one key released together make one effect".to_owned(),
+        severity: Severity::Critical,
+        skipped: None,
+        findings: Vec::new(),
+        transcript: Transcript::default(),
+    }
+}
+
+fn finding(scenario: &str, id: &str, verdict: Verdict, level: Level) -> Finding {
+    let failed = verdict == Verdict::Fail;
+    let says = match id {
+        "effects-at-most" => "2 requests made 2 effects",
+        "retry-after" => "no Retry-After",
+        _ => "the burst did not overlap",
+    };
+    Finding {
+        name: format!("create-payment/race/{scenario}/item-5/{id}"),
+        id: id.to_owned(),
+        item: item("item-5"),
+        verdict,
+        level,
+        severity: Severity::Critical,
+        reason: format!("{says} {HOSTILE}"),
+        steps: vec!["burst".to_owned()],
+        promise: None,
+        observed: Vec::new(),
+        rounds: Tally {
+            ran: 2,
+            valid: 2,
+            failed: u32::from(failed),
+            first_failed: failed.then_some(2),
+        },
+        evidence: vec![
+            Evidence {
+                round: 2,
+                exchange: 0,
+            },
+            Evidence {
+                round: 2,
+                exchange: 1,
+            },
+            Evidence {
+                round: 9,
+                exchange: 99,
+            },
+            Evidence {
+                round: 2,
+                exchange: 99,
+            },
+        ],
+    }
+}
+
+fn graded(name: &str, grade: Grade) -> GradedItem {
+    GradedItem {
+        item: item(name),
+        grade,
+        says: format!("2 requests made 2 effects {HOSTILE}"),
+        counts: Counts {
+            fail: 1,
+            pass: 1,
+            ..Counts::default()
+        },
+    }
+}
+
+fn item(name: &str) -> ItemId {
+    ItemId::from_name(name).expect("an item")
+}
+
+fn round(number: u32) -> Round {
+    let huge = format!(
+        "{{\"id\":\"pay_1\",\"note\":\"{HOSTILE}{}\"}}",
+        "x".repeat(100_000)
+    );
+    Round {
+        number,
+        exchanges: vec![exchange(0, &huge), exchange(1, HOSTILE)],
+        readings: vec![Reading {
+            kind: ReadingKind::Late,
+            probe: "payments".to_owned(),
+            operation: OperationRole::Subject,
+            principal: PrincipalRole::Owner,
+            marker: "m1".to_owned(),
+            marker_name: "main".to_owned(),
+            at: Duration::from_millis(1_500),
+            shows: Ok(Shown::Ids(vec!["pay_1".to_owned(), "pay_2".to_owned()])),
+        }],
+        ..Round::default()
+    }
+}
+
+fn exchange(copy: u32, body: &str) -> Exchange {
+    Exchange {
+        step: "burst".to_owned(),
+        copy,
+        attempt: 0,
+        operation: OperationRole::Subject,
+        principal: PrincipalRole::Owner,
+        marker: "m1".to_owned(),
+        marker_name: "main".to_owned(),
+        key: KeyUsed {
+            value: Some("burst-key".to_owned()),
+            malformed: false,
+        },
+        variants: Vec::new(),
+        forms: Vec::new(),
+        request: SentRequest {
+            method: "POST".to_owned(),
+            url: "http://127.0.0.1:8080/payments".to_owned(),
+            headers: vec![("Idempotency-Key".to_owned(), "burst-key".to_owned())],
+            body: Some(HOSTILE.to_owned()),
+            intent: "digest".to_owned(),
+            reworded: false,
+        },
+        times: Times {
+            sent: Some(Duration::from_millis(1_000)),
+            first_byte: None,
+            last_byte: None,
+            ended: Duration::from_millis(1_015),
+        },
+        ending: Ending::Answered,
+        delivery: Delivery::ResponseSeen,
+        fault: None,
+        response: Some(Response {
+            status: 201,
+            headers: vec![("X-Odd".to_owned(), HOSTILE.to_owned())],
+            body: body.to_owned(),
+            body_length: body.len(),
+            body_digest: "digest".to_owned(),
+            json: None,
+            stable_json: None,
+            volatile_headers: BTreeSet::new(),
+            success: true,
+            identity: None,
+            tokens: Vec::new(),
+        }),
+        late: None,
+        outcome: Outcome::from(Meaning::Executed),
+    }
+}
