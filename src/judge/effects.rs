@@ -42,12 +42,10 @@ pub(super) fn rule(view: &View<'_>, claim: &Claim<'_>) -> Ruling {
         };
     }
     let rulings = markers.iter().flat_map(|marker| {
-        probes
-            .iter()
-            .map(move |probe| match claim.bound {
-                Bound::AtMost(most) => at_most(view, claim, probe, marker, most),
-                Bound::AtLeast(least) => at_least(view, claim, probe, marker, least),
-            })
+        probes.iter().map(move |probe| match claim.bound {
+            Bound::AtMost(most) => at_most(view, claim, probe, marker, most),
+            Bound::AtLeast(least) => at_least(view, claim, probe, marker, least),
+        })
     });
     Ruling::gravest(rulings).unwrap_or_else(|| Ruling::nothing("nothing was counted"))
 }
@@ -214,7 +212,7 @@ fn at_most(
                 continue;
             }
         };
-                shown_any |= own
+        shown_any |= own
             .counted(probe, before, after)
             .any(|(units, _)| units > ROUNDING);
         let bounding = |kind: &ReadingKind| match claim.reading {
@@ -379,8 +377,11 @@ fn at_least(
         return Ruling::nothing(why);
     };
     if units >= least as f64 {
-        return Ruling::held(format!("`{name}` shows {units}"))
-            .seen_in(makers(view, claim.operation, marker));
+        return Ruling::held(format!("`{name}` shows {units}")).seen_in(makers(
+            view,
+            claim.operation,
+            marker,
+        ));
     }
     if !probe.live {
         return Ruling::nothing(format!(

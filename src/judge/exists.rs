@@ -61,7 +61,10 @@ fn by_probe(
         .iter()
         .rev()
         .find(|reading| reading.kind == ReadingKind::Late)
-        .or(settled.iter().rev().find(|reading| reading.at >= exchange.times.ended));
+        .or(settled
+            .iter()
+            .rev()
+            .find(|reading| reading.at >= exchange.times.ended));
     let shown = match last.map(|reading| &reading.shows) {
         Some(Ok(shown)) => shown,
         Some(Err(why)) => return Ruling::nothing(format!("`{name}` could not be read: {why}")),

@@ -92,12 +92,7 @@ fn one(view: &View<'_>, index: usize, this: &Exchange, from: &str, telling: &[&T
 }
 
 /// What this principal was given before anyway.
-fn known<'a>(
-    view: &View<'a>,
-    index: usize,
-    this: &Exchange,
-    from: &str,
-) -> BTreeSet<&'a str> {
+fn known<'a>(view: &View<'a>, index: usize, this: &Exchange, from: &str) -> BTreeSet<&'a str> {
     view.round
         .exchanges
         .iter()

@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 
 /// Rules on one round.
 pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
-    let mut meant: Vec<(usize, &Exchange)> =
-        of.iter().flat_map(|step| view.all(step)).collect();
+    let mut meant: Vec<(usize, &Exchange)> = of.iter().flat_map(|step| view.all(step)).collect();
     if let Some(step) = of.iter().find(|step| view.all(step).is_empty())
         && meant.is_empty()
     {
@@ -65,7 +64,10 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
         let says = if keys.len() == 1 {
             "every success names the same resource".to_owned()
         } else {
-            format!("{shown} of {} keys were shown to name one resource each", keys.len())
+            format!(
+                "{shown} of {} keys were shown to name one resource each",
+                keys.len()
+            )
         };
         return Ruling::held(says).seen_in(meant.iter().map(|(index, _)| *index));
     }
@@ -73,7 +75,11 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
         .iter()
         .filter(|(_, exchange)| succeeded(exchange))
         .count();
-    if successes == 0 && meant.iter().all(|(_, exchange)| exchange.response.is_some()) {
+    if successes == 0
+        && meant
+            .iter()
+            .all(|(_, exchange)| exchange.response.is_some())
+    {
         return Ruling::void("void: none of the responses was a success");
     }
     Ruling::nothing(match successes {

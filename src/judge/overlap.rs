@@ -30,7 +30,9 @@ pub(super) fn rule(view: &View<'_>, of: &str, with: &str) -> Ruling {
         .map(|(index, _)| *index)
         .collect();
     if met.is_empty() {
-        Ruling::broken(format!("no request of `{of}` was sent while `{with}` still ran"))
+        Ruling::broken(format!(
+            "no request of `{of}` was sent while `{with}` still ran"
+        ))
     } else {
         Ruling::held(format!(
             "{} of {} requests of `{of}` were sent while `{with}` still ran",

@@ -13,7 +13,11 @@ pub(super) fn status(view: &View<'_>, of: &str, is: u16) -> Ruling {
         if response.status == is {
             Ruling::held(format!("{} got {is}", who(exchange)))
         } else {
-            Ruling::broken(format!("{} got {}, not {is}", who(exchange), response.status))
+            Ruling::broken(format!(
+                "{} got {}, not {is}",
+                who(exchange),
+                response.status
+            ))
         }
     })
 }
@@ -29,7 +33,11 @@ pub(super) fn header(view: &View<'_>, of: &str, name: &str, matches: &str) -> Ru
     each(view, of, |exchange, response| {
         let values: Vec<&str> = response.header(name).collect();
         if values.iter().any(|value| pattern.is_match(value)) {
-            Ruling::held(format!("{} got {name}: {}", who(exchange), values.join(", ")))
+            Ruling::held(format!(
+                "{} got {name}: {}",
+                who(exchange),
+                values.join(", ")
+            ))
         } else if values.is_empty() {
             Ruling::broken(format!("{} got no {name}", who(exchange)))
         } else {
@@ -54,7 +62,7 @@ pub(super) fn json(view: &View<'_>, of: &str, path: &str, equals: &Value) -> Rul
             return Ruling::broken(format!("{name} got a body that is no JSON"));
         };
         let found = query.query(json).all();
-        if found.iter().any(|value| *value == equals) {
+        if found.contains(&equals) {
             return Ruling::held(format!("{name} has {equals} at {path}"));
         }
         match found.first() {
@@ -64,11 +72,7 @@ pub(super) fn json(view: &View<'_>, of: &str, path: &str, equals: &Value) -> Rul
     })
 }
 
-fn each(
-    view: &View<'_>,
-    of: &str,
-    check: impl Fn(&Exchange, &Response) -> Ruling,
-) -> Ruling {
+fn each(view: &View<'_>, of: &str, check: impl Fn(&Exchange, &Response) -> Ruling) -> Ruling {
     let rulings = view.standing(of).into_iter().map(|(index, exchange)| {
         match &exchange.response {
             Some(response) => check(exchange, response),

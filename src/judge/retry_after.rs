@@ -34,9 +34,9 @@ fn one(view: &View<'_>, exchange: &Exchange, response: &Response) -> Ruling {
     };
     let longest = view.contract.lock_timeout.unwrap_or(LONGEST);
     match pause(value, response.header("date").next()) {
-        Pause::For(pause) if pause.is_zero() => {
-            Ruling::broken(format!("{name} got {status} with Retry-After {value}: at once"))
-        }
+        Pause::For(pause) if pause.is_zero() => Ruling::broken(format!(
+            "{name} got {status} with Retry-After {value}: at once"
+        )),
         Pause::For(pause) if pause > longest => Ruling::broken(format!(
             "{name} got {status} with Retry-After {value}, longer than {}",
             time(longest)
@@ -62,9 +62,9 @@ enum Pause {
 fn pause(value: &str, date: Option<&str>) -> Pause {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        return value
-            .parse()
-            .map_or(Pause::Unsound, |seconds| Pause::For(Duration::from_secs(seconds)));
+        return value.parse().map_or(Pause::Unsound, |seconds| {
+            Pause::For(Duration::from_secs(seconds))
+        });
     }
     match (http_date(value), date.map(http_date)) {
         (None, _) => Pause::Unsound,
@@ -92,7 +92,11 @@ fn http_date(text: &str) -> Option<u64> {
     }
     // Days by the civil calendar, the year beginning in March so that a leap day comes last.
     let shifted = (month + 10) % 12;
-    let year = if shifted >= 10 { year.checked_sub(1)? } else { year };
+    let year = if shifted >= 10 {
+        year.checked_sub(1)?
+    } else {
+        year
+    };
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (306 * shifted + 5) / 10 + day;
     Some(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 }

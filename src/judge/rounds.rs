@@ -190,12 +190,7 @@ fn commonest(reasons: &[(&String, u64)]) -> String {
         .unwrap_or_default()
 }
 
-fn finding(
-    folding: &Folding<'_>,
-    rounds: &[Judged],
-    verdict: Verdict,
-    reason: String,
-) -> Finding {
+fn finding(folding: &Folding<'_>, rounds: &[Judged], verdict: Verdict, reason: String) -> Finding {
     let Folding {
         operation,
         scenario,

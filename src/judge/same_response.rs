@@ -61,17 +61,17 @@ pub(super) fn rule(view: &View<'_>, of: &[String], r#as: &str) -> Ruling {
                 continue;
             };
             match comparable(view, exchange) {
-                Ok(other) => rulings.push(
-                    compare(view, mode, exchange, one, other).seen_in([first_index, index]),
-                ),
+                Ok(other) => rulings
+                    .push(compare(view, mode, exchange, one, other).seen_in([first_index, index])),
                 Err(why) => {
                     nothing.get_or_insert(why);
                 }
             }
         }
     }
-    Ruling::gravest(rulings)
-        .unwrap_or_else(|| Ruling::nothing(nothing.unwrap_or_else(|| "nothing was sent".to_owned())))
+    Ruling::gravest(rulings).unwrap_or_else(|| {
+        Ruling::nothing(nothing.unwrap_or_else(|| "nothing was sent".to_owned()))
+    })
 }
 
 fn mode(view: &View<'_>) -> Mode {
@@ -96,9 +96,7 @@ fn earliest<'a>(view: &View<'a>, this: &Exchange) -> Option<(usize, &'a Exchange
         .exchanges
         .iter()
         .enumerate()
-        .filter(|(_, other)| {
-            other.step != this.step && same_key(other, this) && succeeded(other)
-        })
+        .filter(|(_, other)| other.step != this.step && same_key(other, this) && succeeded(other))
         .min_by_key(|(_, other)| began(other))
 }
 
@@ -137,12 +135,10 @@ fn compare(
         }
         let says = format!("{} instead of the first answer", later.status);
         return match mode {
-            Mode::Stored(level) => {
-                Ruling::broken(format!("{name} got {says}")).at_level(level)
-            }
-            Mode::Identity if exchange.outcome.is_within(Meaning::Replayed.into()) => {
-                Ruling::held(format!("{name} got {}, which names the first result", later.status))
-            }
+            Mode::Stored(level) => Ruling::broken(format!("{name} got {says}")).at_level(level),
+            Mode::Identity if exchange.outcome.is_within(Meaning::Replayed.into()) => Ruling::held(
+                format!("{name} got {}, which names the first result", later.status),
+            ),
             Mode::Identity | Mode::Unspecified => {
                 Ruling::observed(format!("observed, nothing is promised: {name} got {says}"))
             }
@@ -172,9 +168,7 @@ fn compare(
         Mode::Identity => None,
         Mode::Unspecified => differences
             .iter()
-            .find(|(part, _)| {
-                !known && matches!(part, Part::Body | Part::MediaType)
-            })
+            .find(|(part, _)| !known && matches!(part, Part::Body | Part::MediaType))
             .map(|(_, says)| says),
     };
     let ruling = match (broken, mode) {
@@ -183,9 +177,7 @@ fn compare(
             observed.join(", ")
         ))
         .at_level(level),
-        (Some(says), _) => {
-            Ruling::broken(format!("{name} differs from the first answer: {says}"))
-        }
+        (Some(says), _) => Ruling::broken(format!("{name} differs from the first answer: {says}")),
         (None, Mode::Identity) if !known => {
             Ruling::nothing("the responses name no resource that could be compared")
         }

@@ -23,9 +23,8 @@ pub(super) fn rule(view: &View<'_>, reading: &str, same_as: &str) -> Ruling {
                 && later.principal == earlier.principal
                 && later.marker == earlier.marker
         }) else {
-            nothing.get_or_insert_with(|| {
-                format!("`{}` was not read in `{reading}`", earlier.probe)
-            });
+            nothing
+                .get_or_insert_with(|| format!("`{}` was not read in `{reading}`", earlier.probe));
             continue;
         };
         match (&earlier.shows, &later.shows) {
@@ -37,9 +36,8 @@ pub(super) fn rule(view: &View<'_>, reading: &str, same_as: &str) -> Ruling {
             }
             (Ok(_), Ok(_)) => compared += 1,
             (Err(why), _) | (_, Err(why)) => {
-                nothing.get_or_insert_with(|| {
-                    format!("`{}` could not be read: {why}", earlier.probe)
-                });
+                nothing
+                    .get_or_insert_with(|| format!("`{}` could not be read: {why}", earlier.probe));
             }
         }
     }

@@ -51,10 +51,14 @@ pub(super) fn rule(view: &View<'_>, of: &str, from: &str) -> Ruling {
 }
 
 pub(super) fn media_type(response: &Response) -> Option<String> {
-    response
-        .header("content-type")
-        .next()
-        .map(|value| value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+    response.header("content-type").next().map(|value| {
+        value
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase()
+    })
 }
 
 /// Values that a program could decide by, with their places.
@@ -86,7 +90,9 @@ fn is_prose_or_id(name: &str) -> bool {
     matches!(
         name,
         "message" | "detail" | "details" | "description" | "title" | "instance" | "id"
-    ) || ["_id", "-id", "uuid", "trace", "time", "date", "request", "key"]
-        .iter()
-        .any(|part| name.contains(part))
+    ) || [
+        "_id", "-id", "uuid", "trace", "time", "date", "request", "key",
+    ]
+    .iter()
+    .any(|part| name.contains(part))
 }

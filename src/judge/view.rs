@@ -4,7 +4,9 @@ use super::ruling::{Ruled, Ruling};
 use super::{reclassify::Reclassified, rule};
 use crate::contract::{Contract, RetentionClock};
 use crate::outcome::{Meaning, Outcome};
-use crate::scenario::{Amount, Case, Expectation, PrincipalRole, Quantity, Release, Step, TimeSpan};
+use crate::scenario::{
+    Amount, Case, Expectation, PrincipalRole, Quantity, Release, Step, TimeSpan,
+};
 use crate::transcript::{Exchange, ProbeFacts, Response, Round, Transcript};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -215,7 +217,9 @@ pub(super) fn succeeded(exchange: &Exchange) -> bool {
         .as_ref()
         .is_some_and(|response| response.success)
         && !exchange.outcome.is_within(Meaning::InFlight.into())
-        && exchange.outcome.is_disjoint(Outcome::of(&[Meaning::Mismatch]))
+        && exchange
+            .outcome
+            .is_disjoint(Outcome::of(&[Meaning::Mismatch]))
 }
 
 /// Whose key space a role uses: a second session of the owner is the owner.
@@ -233,7 +237,8 @@ pub(super) fn same_key(one: &Exchange, other: &Exchange) -> bool {
         (None, None) => one.marker == other.marker,
         _ => false,
     };
-    key && one.operation == other.operation && key_space(one.principal) == key_space(other.principal)
+    key && one.operation == other.operation
+        && key_space(one.principal) == key_space(other.principal)
 }
 
 /// `` `again` ``, or `` `intruder` (nobody) ``, or `` copy 3 of `burst` ``.

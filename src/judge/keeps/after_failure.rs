@@ -97,7 +97,10 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
         if tells_replays(view, response) {
             (Fate::Executed, format!("failed anew with {status}"))
         } else {
-            (Fate::SameFailure, format!("{status} again: stored or run again"))
+            (
+                Fate::SameFailure,
+                format!("{status} again: stored or run again"),
+            )
         }
     } else if is(Meaning::RateLimited) {
         return Look::Nothing(format!("{} was refused for its rate", who(exchange)));

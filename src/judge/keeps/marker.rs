@@ -71,11 +71,33 @@ fn is_flag(value: &str) -> bool {
 /// Headers that differ from answer to answer by themselves.
 fn is_volatile(name: &str) -> bool {
     const NAMES: [&str; 27] = [
-        "date", "age", "server", "via", "x-request-id", "request-id", "x-correlation-id",
-        "traceparent", "tracestate", "cf-ray", "x-runtime", "server-timing", "retry-after",
-        "set-cookie", "connection", "keep-alive", "transfer-encoding", "content-length",
-        "content-encoding", "vary", "alt-svc", "nel", "report-to", "strict-transport-security",
-        "etag", "last-modified", "x-response-time",
+        "date",
+        "age",
+        "server",
+        "via",
+        "x-request-id",
+        "request-id",
+        "x-correlation-id",
+        "traceparent",
+        "tracestate",
+        "cf-ray",
+        "x-runtime",
+        "server-timing",
+        "retry-after",
+        "set-cookie",
+        "connection",
+        "keep-alive",
+        "transfer-encoding",
+        "content-length",
+        "content-encoding",
+        "vary",
+        "alt-svc",
+        "nel",
+        "report-to",
+        "strict-transport-security",
+        "etag",
+        "last-modified",
+        "x-response-time",
     ];
     NAMES.contains(&name)
         || ["ratelimit", "x-ratelimit", "x-rate-limit", "x-amzn-"]

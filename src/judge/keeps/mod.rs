@@ -138,9 +138,7 @@ fn look(view: &View<'_>, promise: Promise, exchange: &Exchange) -> Look {
         ),
         Promise::Equality => equality(view, exchange, response),
         Promise::MissingKey => Look::Seen(says(exchange, response), behaves(&contract.missing)),
-        Promise::MalformedKey => {
-            Look::Seen(says(exchange, response), behaves(&contract.malformed))
-        }
+        Promise::MalformedKey => Look::Seen(says(exchange, response), behaves(&contract.malformed)),
         Promise::KeyCase => scope::key_case(view, exchange, response),
         Promise::OtherPrincipal => scope::other_principal(view, exchange, response),
         Promise::OtherOperation => scope::other_operation(view, exchange, response),

@@ -35,12 +35,10 @@ pub(super) fn other_principal(view: &View<'_>, exchange: &Exchange, response: &R
     let own = match (view.contract.principal_scope.value, exchange.principal) {
         (None, _) => None,
         (Some(PrincipalScope::Global), _) => Some(false),
-        (Some(PrincipalScope::Tenant | PrincipalScope::CompanyAccount), role) => {
-            Some(!matches!(
-                role,
-                PrincipalRole::SameTenant | PrincipalRole::OtherSession
-            ))
-        }
+        (Some(PrincipalScope::Tenant | PrincipalScope::CompanyAccount), role) => Some(!matches!(
+            role,
+            PrincipalRole::SameTenant | PrincipalRole::OtherSession
+        )),
         (Some(PrincipalScope::User), role) => Some(role != PrincipalRole::OtherSession),
         (Some(PrincipalScope::ApiKey), _) => Some(true),
     };
@@ -51,7 +49,13 @@ pub(super) fn other_principal(view: &View<'_>, exchange: &Exchange, response: &R
         _ => says(exchange, response),
     };
     let kept = own.and_then(|own| {
-        used.map(|used| if own { used == Use::Own } else { used != Use::Own })
+        used.map(|used| {
+            if own {
+                used == Use::Own
+            } else {
+                used != Use::Own
+            }
+        })
     });
     Look::Seen(says, kept)
 }
@@ -83,8 +87,19 @@ pub(super) fn key_case(view: &View<'_>, exchange: &Exchange, response: &Response
         Some(Use::Shared) => "one key".to_owned(),
         _ => says(exchange, response),
     };
-    let kept = view.contract.key.case_sensitive.value.and_then(|sensitive| {
-        used.map(|used| if sensitive { used == Use::Own } else { used != Use::Own })
-    });
+    let kept = view
+        .contract
+        .key
+        .case_sensitive
+        .value
+        .and_then(|sensitive| {
+            used.map(|used| {
+                if sensitive {
+                    used == Use::Own
+                } else {
+                    used != Use::Own
+                }
+            })
+        });
     Look::Seen(says, kept)
 }
