@@ -1,11 +1,121 @@
 //! What a transcript means: a pure function of transcript, contract and scenario. No clock, no
 //! network, no printing.
 
+mod answered;
+mod bounded;
+mod effects;
+mod exists;
+mod keeps;
+mod nothing_foreign;
+mod one_resource;
+mod outcome;
+mod overlap;
+mod plain;
+mod reclassify;
+mod recovered;
+mod retry_after;
+mod rounds;
+mod ruling;
+mod same_response;
+mod state;
+mod straddled;
+mod tells_apart;
+mod two_resources;
+mod unaffected;
+mod view;
+
+pub use keeps::declared;
+
 use crate::checklist::ItemId;
+use crate::contract::Contract;
 use crate::promise::{Level, Promise};
-use crate::scenario::{Severity, StepName};
+use crate::scenario::{Case, Check, Scenario, Severity, StepName};
+use crate::transcript::Transcript;
 use crate::verdict::Verdict;
+use ruling::Ruling;
 use serde::Serialize;
+use view::View;
+
+/// One finding for each expectation of the scenario, in the order of the file.
+pub fn judge(
+    operation: &str,
+    scenario: &Scenario,
+    case: &Case,
+    contract: &Contract,
+    transcript: &Transcript,
+) -> Vec<Finding> {
+    let rounds: Vec<_> = transcript
+        .rounds
+        .iter()
+        .map(|round| reclassify::reclassify(contract, case, transcript, round))
+        .collect();
+    let views: Vec<View<'_>> = rounds
+        .iter()
+        .map(|round| View::new(contract, case, transcript, round))
+        .collect();
+    let assumptions: Vec<Option<String>> = views
+        .iter()
+        .map(|view| view.broken_assumption(&scenario.assume))
+        .collect();
+    scenario
+        .expect
+        .iter()
+        .map(|(item, expectation)| {
+            rounds::fold(&rounds::Folding {
+                operation,
+                scenario,
+                case,
+                contract,
+                transcript,
+                item: *item,
+                expectation,
+                views: &views,
+                assumptions: &assumptions,
+            })
+        })
+        .collect()
+}
+
+/// What one round says about one check.
+fn rule(view: &View<'_>, check: &Check) -> Ruling {
+    match check {
+        Check::Effects {
+            bound,
+            probe,
+            operation,
+            marker,
+            reading,
+        } => effects::rule(
+            view,
+            &effects::Claim {
+                bound: *bound,
+                probe: probe.as_deref(),
+                operation: *operation,
+                marker,
+                reading: reading.as_deref(),
+            },
+        ),
+        Check::Outcome { of, bound } => outcome::rule(view, of, *bound),
+        Check::Keeps { promise, of } => keeps::rule(view, *promise, of),
+        Check::SameResponse { of, r#as } => same_response::rule(view, of, r#as),
+        Check::OneResource { of } => one_resource::rule(view, of),
+        Check::TwoResources { of } => two_resources::rule(view, of),
+        Check::Exists { of } => exists::rule(view, of),
+        Check::NothingForeign { of, from, r#in } => nothing_foreign::rule(view, of, from, *r#in),
+        Check::Bounded { probe } => bounded::rule(view, probe.as_deref()),
+        Check::State { reading, same_as } => state::rule(view, reading, same_as),
+        Check::TellsApart { of, from } => tells_apart::rule(view, of, from),
+        Check::RetryAfter { of } => retry_after::rule(view, of),
+        Check::Answered { of, within } => answered::rule(view, of, *within),
+        Check::Recovered { of, within } => recovered::rule(view, of, *within),
+        Check::Unaffected { of, than, factor } => unaffected::rule(view, of, than, *factor),
+        Check::Status { of, is } => plain::status(view, of, *is),
+        Check::Header { of, name, matches } => plain::header(view, of, name, matches),
+        Check::Json { of, path, equals } => plain::json(view, of, path, equals),
+        Check::Overlap { of, with } => overlap::rule(view, of, with),
+        Check::Straddled { of, around } => straddled::rule(view, of, around),
+    }
+}
 
 /// A verdict on one expectation, with its checklist item and evidence.
 #[derive(Clone, Debug, Serialize)]

@@ -1,12 +1,144 @@
 //! From findings to a report: a grade for each of the nine points, and a verdict for the run.
 
+mod headlines;
+mod items;
+mod promises;
+
 use crate::checklist::ItemId;
-use crate::judge::{Finding, Observation};
-use crate::promise::{Promise, Strength};
-use crate::scenario::Severity;
+use crate::contract::Contract;
+use crate::judge::{Finding, Observation, Tally};
+use crate::promise::{Level, Promise, Strength};
+use crate::scenario::{Check, Scenario, Severity};
 use crate::transcript::Transcript;
 use crate::verdict::Verdict;
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One planned case with what came of it.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The operation, by its name in the target file.
+    pub operation: String,
+    /// The scenario.
+    pub scenario: Arc<Scenario>,
+    /// Which of its cases.
+    pub case: usize,
+    /// Why it does not apply, if it does not; it then needs no findings.
+    pub skipped: Option<String>,
+    /// What happened.
+    pub transcript: Transcript,
+    /// What it means, as [`crate::judge::judge`] found.
+    pub findings: Vec<Finding>,
+}
+
+/// The report of a run. `contracts` has the contract of each operation; `headlines` are those
+/// that the run itself knows of, and stand first.
+pub fn grade(
+    about: RunInfo,
+    judged: Vec<Judged>,
+    contracts: &BTreeMap<String, Contract>,
+    headlines: Vec<String>,
+) -> Report {
+    let scenarios: Vec<CaseReport> = judged.into_iter().map(case_report).collect();
+    let findings: Vec<&Finding> = scenarios.iter().flat_map(|case| &case.findings).collect();
+    let checklist: Vec<GradedItem> = ItemId::all()
+        .map(|item| items::grade(item, &findings))
+        .collect();
+    let verdict = verdict(&about, &findings);
+    let promises = promises::collect(&scenarios, contracts);
+    let headlines = headlines
+        .into_iter()
+        .chain(headlines::found(&about, &scenarios, &checklist))
+        .collect();
+    Report {
+        about,
+        verdict,
+        checklist,
+        promises,
+        scenarios,
+        headlines,
+    }
+}
+
+/// The verdict of a run: only breaks at the level *must* fail it, and nothing shown is no pass.
+fn verdict(about: &RunInfo, findings: &[&Finding]) -> Option<Verdict> {
+    let has = |verdict: Verdict| {
+        findings
+            .iter()
+            .any(|finding| finding.verdict == verdict && finding.level == Level::Must)
+    };
+    let passes = findings
+        .iter()
+        .any(|finding| finding.verdict == Verdict::Pass);
+    if has(Verdict::Fail) {
+        Some(Verdict::Fail)
+    } else if has(Verdict::Inconclusive) || about.stopped.is_some() {
+        Some(Verdict::Inconclusive)
+    } else {
+        passes.then_some(Verdict::Pass)
+    }
+}
+
+fn case_report(judged: Judged) -> CaseReport {
+    let Judged {
+        operation,
+        scenario,
+        case,
+        skipped,
+        transcript,
+        findings,
+    } = judged;
+    let name = scenario.cases.get(case).and_then(|case| case.name.clone());
+    let findings = match &skipped {
+        Some(why) if findings.is_empty() => skipped_findings(&operation, &scenario, case, why),
+        _ => findings,
+    };
+    CaseReport {
+        operation,
+        scenario: scenario.id.clone(),
+        case: name,
+        title: scenario.title.clone(),
+        severity: scenario.severity,
+        skipped,
+        findings,
+        transcript,
+    }
+}
+
+/// A finding for each expectation of a case that did not run, so that reports name them all.
+fn skipped_findings(operation: &str, scenario: &Scenario, case: usize, why: &str) -> Vec<Finding> {
+    let id = scenario
+        .cases
+        .get(case)
+        .map_or_else(|| scenario.id.clone(), |case| scenario.case_id(case));
+    scenario
+        .expect
+        .iter()
+        .map(|(item, expectation)| Finding {
+            name: format!("{operation}/{id}/{item}/{}", expectation.id),
+            id: expectation.id.clone(),
+            item: *item,
+            verdict: Verdict::Skip,
+            level: expectation.level,
+            severity: scenario.severity,
+            reason: why.to_owned(),
+            steps: expectation
+                .check
+                .steps()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
+            promise: match &expectation.check {
+                Check::Keeps { promise, .. } => Some(*promise),
+                _ => None,
+            },
+            observed: Vec::new(),
+            rounds: Tally::default(),
+            evidence: Vec::new(),
+        })
+        .collect()
+}
 
 /// Everything that a report shows; rendering adds nothing to it.
 #[derive(Clone, Debug, Serialize)]

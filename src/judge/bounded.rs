@@ -1,0 +1,49 @@
+//! `bounded`: what a probe shows keeps its declared bound.
+
+use super::ruling::Ruling;
+use super::view::View;
+use crate::transcript::ReadingKind;
+
+/// Rules on one round.
+pub(super) fn rule(view: &View<'_>, probe: Option<&str>) -> Ruling {
+    let mut rulings = Vec::new();
+    for facts in &view.transcript.probes {
+        let Some(bound) = facts
+            .bound
+            .filter(|_| probe.is_none_or(|name| name == facts.name))
+        else {
+            continue;
+        };
+        let readings: Vec<_> = view
+            .round
+            .readings
+            .iter()
+            .filter(|reading| reading.probe == facts.name && reading.operation == facts.operation)
+            .collect();
+        let highest = readings
+            .iter()
+            .filter_map(|reading| reading.shows.as_ref().ok()?.count())
+            .fold(None, |most: Option<f64>, value| {
+                Some(most.map_or(value, |most| most.max(value)))
+            });
+        let settled = readings
+            .iter()
+            .any(|reading| reading.kind == ReadingKind::Late && reading.shows.is_ok());
+        rulings.push(match highest {
+            Some(value) if value > bound => Ruling::broken(format!(
+                "`{}` shows {value}, above its bound of {bound}",
+                facts.name
+            ))
+            .weighing((value - bound).ceil() as u64),
+            Some(value) if settled => Ruling::held(format!(
+                "`{}` shows {value}, within its bound of {bound}",
+                facts.name
+            )),
+            _ => Ruling::nothing(format!(
+                "`{}` was not read once everything had settled",
+                facts.name
+            )),
+        });
+    }
+    Ruling::gravest(rulings).unwrap_or_else(|| Ruling::nothing("there is no probe with a bound"))
+}

@@ -1,0 +1,149 @@
+//! What a retry does after a failure, by the failure's class.
+
+use super::{Look, who};
+use crate::contract::{AfterFailure, FailureClass, ReplayMarker};
+use crate::judge::view::{View, began};
+use crate::outcome::{Meaning, Outcome};
+use crate::transcript::{Delivery, Exchange, Response};
+
+/// The earliest exchange with the key, whoever sent it.
+fn first<'a>(view: &View<'a>, this: &Exchange) -> Option<&'a Exchange> {
+    view.round
+        .exchanges
+        .iter()
+        .filter(|other| {
+            other.key.value == this.key.value
+                && other.operation == this.operation
+                && (this.key.value.is_some() || other.marker == this.marker)
+                && (other.step.as_str(), other.copy) != (this.step.as_str(), this.copy)
+                && other.delivery != Delivery::NotSent
+        })
+        .min_by_key(|other| began(other))
+}
+
+/// The class of the failure that came before; `None` if nothing failed.
+pub(super) fn class(view: &View<'_>, this: &Exchange) -> Option<FailureClass> {
+    let first = first(view, this)?;
+    if first.response.is_none() {
+        return Some(FailureClass::ConnectionDropped);
+    }
+    let outcome = first.outcome;
+    let is = |meaning: Meaning| outcome.is_within(meaning.into());
+    if is(Meaning::Invalid) {
+        Some(FailureClass::PreExecutionValidation)
+    } else if is(Meaning::Unauthorized) {
+        Some(FailureClass::Auth)
+    } else if is(Meaning::Declined) {
+        Some(FailureClass::BusinessDeclined)
+    } else if is(Meaning::ServerError) {
+        Some(FailureClass::Server5xx)
+    } else if is(Meaning::RateLimited) {
+        Some(FailureClass::RateLimited)
+    } else if is(Meaning::Refused) {
+        Some(FailureClass::Executed4xx)
+    } else {
+        None
+    }
+}
+
+/// What became of the key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// The operation ran.
+    Executed,
+    /// A success, whether of this request or of the first.
+    Success,
+    /// The first request's result.
+    FirstResult,
+    /// The first failure was given again, from memory.
+    Stored,
+    /// The same failure, from memory or made anew.
+    SameFailure,
+    /// The key cannot be used.
+    Blocked,
+}
+
+pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {
+    let Some(first) = first(view, exchange) else {
+        return Look::Nothing(format!("nothing was sent before {}", who(exchange)));
+    };
+    let Some(class) = class(view, exchange) else {
+        return Look::Nothing(format!("`{}` did not fail", first.step));
+    };
+    let outcome = exchange.outcome;
+    let is = |meaning: Meaning| outcome.is_within(meaning.into());
+    let status = response.status;
+    let same_intent = first.request.intent == exchange.request.intent;
+    let same_status = first
+        .response
+        .as_ref()
+        .is_some_and(|first| first.status == status);
+    let (fate, says) = if is(Meaning::Executed) {
+        (Fate::Executed, "not consumed: executed".to_owned())
+    } else if is(Meaning::Replayed) {
+        (Fate::FirstResult, "the first one's result".to_owned())
+    } else if outcome.is_within(Outcome::SUCCESS) {
+        (Fate::Success, format!("{status}: {outcome}"))
+    } else if is(Meaning::ReplayedFailure) {
+        (Fate::Stored, format!("stored: {status}"))
+    } else if is(Meaning::InFlight) {
+        (Fate::Blocked, format!("blocked: {status}"))
+    } else if is(Meaning::Mismatch) {
+        (
+            Fate::Stored,
+            format!("stored: the key belongs to the refused request ({status})"),
+        )
+    } else if same_intent && same_status {
+        if tells_replays(view, response) {
+            (Fate::Executed, format!("failed anew with {status}"))
+        } else {
+            (
+                Fate::SameFailure,
+                format!("{status} again: stored or run again"),
+            )
+        }
+    } else if is(Meaning::RateLimited) {
+        return Look::Nothing(format!("{} was refused for its rate", who(exchange)));
+    } else {
+        (Fate::Blocked, format!("refused with {status}"))
+    };
+    let kept = view
+        .contract
+        .after(class)
+        .value
+        .and_then(|declared| keeps(declared, fate));
+    Look::Seen(says, kept)
+}
+
+/// Whether this answer would bear a mark if it came from memory.
+fn tells_replays(view: &View<'_>, response: &Response) -> bool {
+    let declared = &view.contract.replay_marker;
+    match &declared.value {
+        Some(ReplayMarker::Header { name, value }) if declared.is_declared() => !response
+            .header(name)
+            .any(|own| own.trim().eq_ignore_ascii_case(value)),
+        _ => false,
+    }
+}
+
+/// Whether a fate is the declared one; `None` where it may be.
+fn keeps(declared: AfterFailure, fate: Fate) -> Option<bool> {
+    match (declared, fate) {
+        (AfterFailure::StoredOrReexecuted, Fate::Blocked) => Some(false),
+        (AfterFailure::StoredOrReexecuted, _) => Some(true),
+        (AfterFailure::ConsumedBlocked, Fate::Blocked) => Some(true),
+        (AfterFailure::ConsumedBlocked, Fate::SameFailure) => None,
+        (AfterFailure::ConsumedBlocked, _) => Some(false),
+        (AfterFailure::Stored, Fate::Stored) => Some(true),
+        (AfterFailure::Stored, Fate::SameFailure | Fate::FirstResult) => None,
+        (AfterFailure::Stored, _) => Some(false),
+        (_, Fate::Stored | Fate::Blocked) => Some(false),
+        (_, Fate::SameFailure) => None,
+        (AfterFailure::Resumed, _) => Some(true),
+        (AfterFailure::NotConsumed | AfterFailure::Reexecuted, Fate::Executed | Fate::Success) => {
+            Some(true)
+        }
+        // The first one may have been carried out after all.
+        (AfterFailure::NotConsumed | AfterFailure::Reexecuted, Fate::FirstResult) => None,
+    }
+}

@@ -1,0 +1,93 @@
+//! The answer to a duplicate while the first request still runs.
+
+use super::{Look, kept, who};
+use crate::contract::{Kind, Promised};
+use crate::judge::view::{View, began, same_key, succeeded};
+use crate::outcome::Meaning;
+use crate::transcript::{Exchange, Response};
+
+pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {
+    let not_shown = || {
+        Look::Nothing(format!(
+            "{} did not meet a request that was still running",
+            who(exchange)
+        ))
+    };
+    if exchange.outcome.is_within(Meaning::RateLimited.into()) {
+        return Look::Nothing(format!("{} was refused for its rate", who(exchange)));
+    }
+    // Of several that run at once, the one that is answered first with a success is the first.
+    let runner = view
+        .round
+        .exchanges
+        .iter()
+        .filter(|other| same_key(other, exchange) && succeeded(other))
+        .min_by_key(|other| other.times.ended);
+    let met = |other: &Exchange| {
+        !std::ptr::eq(other, exchange)
+            && began(other) <= exchange.times.ended
+            && began(exchange) < other.times.ended
+    };
+    let Some(runner) = runner else {
+        return if exchange.outcome.is_within(Meaning::InFlight.into()) {
+            seen(view, exchange, response, words(exchange, response))
+        } else {
+            not_shown()
+        };
+    };
+    if exchange.outcome.is_within(Meaning::InFlight.into()) {
+        return seen(view, exchange, response, words(exchange, response));
+    }
+    if !met(runner) {
+        return not_shown();
+    }
+    if succeeded(exchange) {
+        let identity = |exchange: &Exchange| {
+            exchange
+                .response
+                .as_ref()
+                .and_then(|response| response.identity.clone())
+        };
+        return match (identity(exchange), identity(runner)) {
+            (Some(own), Some(first)) if own != first => Look::Seen(
+                "executed".to_owned(),
+                allows(view, Kind::Reexecute).or(Some(false)),
+            ),
+            _ if exchange.outcome.may_be(Meaning::Replayed) => Look::Seen(
+                "waited, then replayed".to_owned(),
+                Some(allows(view, Kind::WaitThenReplay).is_some()),
+            ),
+            _ => not_shown(),
+        };
+    }
+    seen(view, exchange, response, words(exchange, response))
+}
+
+fn seen(view: &View<'_>, exchange: &Exchange, response: &Response, says: String) -> Look {
+    Look::Seen(
+        says,
+        kept(view, &view.contract.in_progress, exchange, response),
+    )
+}
+
+fn words(exchange: &Exchange, response: &Response) -> String {
+    let status = response.status;
+    if exchange.outcome.is_within(Meaning::ServerError.into()) {
+        return format!("failed with {status}");
+    }
+    if response.header("retry-after").next().is_some() {
+        format!("{status} with Retry-After")
+    } else {
+        status.to_string()
+    }
+}
+
+/// `Some(true)` if the contract declares this kind.
+fn allows(view: &View<'_>, kind: Kind) -> Option<bool> {
+    let Promised { value, .. } = &view.contract.in_progress;
+    value
+        .iter()
+        .flatten()
+        .any(|behaviour| behaviour.kind == kind)
+        .then_some(true)
+}

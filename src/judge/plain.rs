@@ -1,0 +1,84 @@
+//! `status`, `header`, `json`: plain claims of users' own scenarios.
+
+use super::ruling::Ruling;
+use super::view::{View, got, who};
+use crate::transcript::{Exchange, Response};
+use regex::Regex;
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+/// Rules on a plain status.
+pub(super) fn status(view: &View<'_>, of: &str, is: u16) -> Ruling {
+    each(view, of, |exchange, response| {
+        if response.status == is {
+            Ruling::held(format!("{} got {is}", who(exchange)))
+        } else {
+            Ruling::broken(format!(
+                "{} got {}, not {is}",
+                who(exchange),
+                response.status
+            ))
+        }
+    })
+}
+
+/// Rules on a plain header: one of its values matches.
+pub(super) fn header(view: &View<'_>, of: &str, name: &str, matches: &str) -> Ruling {
+    let pattern = match Regex::new(matches) {
+        Ok(pattern) => pattern,
+        Err(error) => {
+            return Ruling::nothing(format!("`{matches}` is no regular expression: {error}"));
+        }
+    };
+    each(view, of, |exchange, response| {
+        let values: Vec<&str> = response.header(name).collect();
+        if values.iter().any(|value| pattern.is_match(value)) {
+            Ruling::held(format!(
+                "{} got {name}: {}",
+                who(exchange),
+                values.join(", ")
+            ))
+        } else if values.is_empty() {
+            Ruling::broken(format!("{} got no {name}", who(exchange)))
+        } else {
+            Ruling::broken(format!(
+                "{} got {name}: {}, which does not match `{matches}`",
+                who(exchange),
+                values.join(", ")
+            ))
+        }
+    })
+}
+
+/// Rules on a plain JSON value: one of the values at the path equals it.
+pub(super) fn json(view: &View<'_>, of: &str, path: &str, equals: &Value) -> Ruling {
+    let query = match JsonPath::parse(path) {
+        Ok(query) => query,
+        Err(error) => return Ruling::nothing(format!("`{path}` is no JSONPath: {error}")),
+    };
+    each(view, of, |exchange, response| {
+        let name = who(exchange);
+        let Some(json) = &response.json else {
+            return Ruling::broken(format!("{name} got a body that is no JSON"));
+        };
+        let found = query.query(json).all();
+        if found.contains(&equals) {
+            return Ruling::held(format!("{name} has {equals} at {path}"));
+        }
+        match found.first() {
+            Some(value) => Ruling::broken(format!("{name} has {value} at {path}, not {equals}")),
+            None => Ruling::broken(format!("{name} has nothing at {path}")),
+        }
+    })
+}
+
+fn each(view: &View<'_>, of: &str, check: impl Fn(&Exchange, &Response) -> Ruling) -> Ruling {
+    let rulings = view.standing(of).into_iter().map(|(index, exchange)| {
+        match &exchange.response {
+            Some(response) => check(exchange, response),
+            None => Ruling::nothing(format!("{} {}", who(exchange), got(exchange))),
+        }
+        .seen_in([index])
+    });
+    Ruling::gravest(rulings).unwrap_or_else(|| view.never_sent(of))
+}

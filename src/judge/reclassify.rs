@@ -1,0 +1,117 @@
+//! A recorded round under the contract that judges: its outcomes are decided anew.
+//!
+//! The runner's decisions cannot be taken again: a retry that would have stopped elsewhere is
+//! named, and shows nothing of what depends on where it stopped.
+
+use super::view::{began, same_key};
+use crate::contract::{Contract, meaning};
+use crate::outcome::{Meaning, Outcome};
+use crate::scenario::{Case, Step, Until};
+use crate::transcript::{ReadingKind, Round, Transcript};
+use std::collections::BTreeSet;
+
+/// A round whose outcomes are those of the contract that judges.
+#[derive(Clone, Debug)]
+pub(super) struct Reclassified {
+    /// The round.
+    pub(super) round: Round,
+    /// Retries that would have stopped elsewhere.
+    pub(super) restopped: BTreeSet<String>,
+}
+
+/// Decides the outcomes of a round anew, in the order of sending.
+pub(super) fn reclassify(
+    contract: &Contract,
+    case: &Case,
+    transcript: &Transcript,
+    recorded: &Round,
+) -> Reclassified {
+    let mut round = recorded.clone();
+    let mut order: Vec<usize> = (0..round.exchanges.len()).collect();
+    order.sort_by_key(|&index| {
+        let exchange = &round.exchanges[index];
+        (began(exchange), exchange.times.ended)
+    });
+    for &index in &order {
+        round.exchanges[index].outcome = meaning(contract, &round, index);
+    }
+    let restopped = case
+        .leaves()
+        .filter_map(|step| match step {
+            Step::Retry { request, until, .. } => Some((&request.name, *until)),
+            _ => None,
+        })
+        .filter(|(name, until)| {
+            recorded
+                .exchanges
+                .iter()
+                .zip(&round.exchanges)
+                .filter(|(old, _)| old.step == **name)
+                .any(|(old, new)| stops(*until, old.outcome) != stops(*until, new.outcome))
+        })
+        .map(|(name, _)| name.clone())
+        .collect();
+    settle_open_replays(transcript, &mut round);
+    Reclassified { round, restopped }
+}
+
+/// Whether a retry stops at this outcome.
+pub(super) fn stops(until: Until, outcome: Outcome) -> bool {
+    match until {
+        Until::Final => outcome.is_within(Outcome::FINAL),
+        Until::NotInFlight => {
+            !outcome.is_empty()
+                && outcome.is_disjoint(Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]))
+        }
+    }
+}
+
+/// Where one exchange of a key was certainly executed and every probe shows exactly one effect
+/// after all, the other successes with the key can only have been replays.
+fn settle_open_replays(transcript: &Transcript, round: &mut Round) {
+    let replays: Vec<usize> = (0..round.exchanges.len())
+        .filter(|&index| {
+            let open = &round.exchanges[index];
+            open.outcome == Outcome::SUCCESS
+                && round.exchanges.iter().any(|other| {
+                    other.outcome == Outcome::from(Meaning::Executed)
+                        && same_key(other, open)
+                        && other.marker == open.marker
+                })
+                && shows_one(transcript, round, index)
+        })
+        .collect();
+    for index in replays {
+        round.exchanges[index].outcome = Meaning::Replayed.into();
+    }
+}
+
+fn shows_one(transcript: &Transcript, round: &Round, index: usize) -> bool {
+    let exchange = &round.exchanges[index];
+    let mut probes = transcript
+        .probes
+        .iter()
+        .filter(|probe| {
+            probe.operation == exchange.operation && !probe.is_state && probe.bound.is_none()
+        })
+        .peekable();
+    probes.peek().is_some()
+        && probes.all(|probe| {
+            let mut late = round
+                .readings
+                .iter()
+                .filter(|reading| {
+                    reading.kind == ReadingKind::Late
+                        && reading.probe == probe.name
+                        && reading.operation == exchange.operation
+                        && reading.marker == exchange.marker
+                        && reading.principal == exchange.principal
+                })
+                .peekable();
+            late.peek().is_some()
+                && late.all(|reading| {
+                    reading.shows.as_ref().ok().and_then(|shown| shown.count())
+                        == Some(probe.per_execution)
+                })
+        })
+}

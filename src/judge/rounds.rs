@@ -1,0 +1,319 @@
+//! From the rulings of the rounds to one finding: a break in any round fails, a pass needs enough
+//! rounds that showed something, and everything else says why nothing was shown.
+
+use super::ruling::{Ruled, Ruling};
+use super::view::View;
+use super::{Evidence, Finding, Observation, Tally, keeps, rule};
+use crate::checklist::ItemId;
+use crate::contract::Contract;
+use crate::promise::{Level, Promise, Strength};
+use crate::scenario::{Case, Check, Expectation, Scenario};
+use crate::transcript::Transcript;
+use crate::verdict::Verdict;
+use std::collections::BTreeMap;
+
+/// Exchanges that a report shows of one round.
+const SHOWN: usize = 6;
+
+/// One expectation over all rounds.
+pub(super) struct Folding<'a> {
+    pub(super) operation: &'a str,
+    pub(super) scenario: &'a Scenario,
+    pub(super) case: &'a Case,
+    pub(super) contract: &'a Contract,
+    pub(super) transcript: &'a Transcript,
+    pub(super) item: ItemId,
+    pub(super) expectation: &'a Expectation,
+    pub(super) views: &'a [View<'a>],
+    /// For each round, which assumption is broken.
+    pub(super) assumptions: &'a [Option<String>],
+}
+
+/// A round's ruling, and whether the round counts.
+struct Judged {
+    number: u32,
+    ruling: Ruling,
+}
+
+/// One finding out of all rounds.
+pub(super) fn fold(folding: &Folding<'_>) -> Finding {
+    let Folding {
+        contract,
+        expectation,
+        transcript,
+        ..
+    } = folding;
+    if let Some(promise) = expectation.unless
+        && contract.allows(promise)
+    {
+        return finding(
+            folding,
+            &[],
+            Verdict::Skip,
+            format!(
+                "void: the contract declares for {}: {}",
+                promise.name(),
+                keeps::declared(contract, promise)
+            ),
+        );
+    }
+    let rounds: Vec<Judged> = folding
+        .views
+        .iter()
+        .zip(folding.assumptions)
+        .map(|(view, broken)| Judged {
+            number: view.round.number,
+            ruling: settle(expectation, view, broken.as_deref()),
+        })
+        .collect();
+    let failed: Vec<&Judged> = rounds
+        .iter()
+        .filter(|round| round.ruling.is_broken())
+        .collect();
+    if let Some(first) = failed.first()
+        && let Ruled::Broken(says) = &first.ruling.ruled
+    {
+        let reason = if rounds.len() == 1 {
+            says.clone()
+        } else {
+            format!(
+                "in {} of {} rounds, first: round {}: {says}",
+                failed.len(),
+                rounds.len(),
+                first.number
+            )
+        };
+        return finding(folding, &rounds, Verdict::Fail, reason);
+    }
+    if let Some(why) = transcript.broken.first() {
+        return finding(folding, &rounds, Verdict::Inconclusive, why.clone());
+    }
+    if rounds.is_empty() {
+        let why = "nothing ran".to_owned();
+        return finding(folding, &rounds, Verdict::Inconclusive, why);
+    }
+    let (verdict, reason) = unbroken(folding.scenario, &rounds);
+    finding(folding, &rounds, verdict, reason)
+}
+
+/// The ruling of a round in the light of its assumptions.
+fn settle(expectation: &Expectation, view: &View<'_>, broken: Option<&str>) -> Ruling {
+    let ruling = rule(view, &expectation.check);
+    let safe = expectation.check.is_safety() || ruling.stands;
+    if ruling.is_broken() && safe {
+        return ruling;
+    }
+    if let Some(why) = broken {
+        return Ruling::nothing(why).with_observed(ruling.observed);
+    }
+    let restopped = expectation
+        .check
+        .steps()
+        .into_iter()
+        .find(|step| view.restopped.contains(*step));
+    match restopped {
+        Some(step) => Ruling::nothing(format!(
+            "`{step}` was stopped under another contract, and would have gone on or stopped earlier under this one"
+        )),
+        None => ruling,
+    }
+}
+
+/// No round was broken: a pass, nothing shown, or not applicable.
+fn unbroken(scenario: &Scenario, rounds: &[Judged]) -> (Verdict, String) {
+    let of = |kind: fn(&Ruled) -> Option<&String>| -> Vec<(&String, u64)> {
+        rounds
+            .iter()
+            .filter_map(|round| Some((kind(&round.ruling.ruled)?, round.ruling.weight)))
+            .collect()
+    };
+    let held = of(|ruled| match ruled {
+        Ruled::Held(says) => Some(says),
+        _ => None,
+    });
+    let not_applicable = of(|ruled| match ruled {
+        Ruled::Void(why) | Ruled::Observed(why) => Some(why),
+        _ => None,
+    });
+    let nothing = of(|ruled| match ruled {
+        Ruled::Nothing(why) => Some(why),
+        _ => None,
+    });
+    let ran = rounds.len();
+    let wanted = usize::try_from(scenario.rounds.valid)
+        .unwrap_or(usize::MAX)
+        .max(1);
+    let enough = held.len() + not_applicable.len() >= wanted;
+    if !held.is_empty() && enough {
+        let says = held
+            .iter()
+            .rev()
+            .max_by_key(|(_, weight)| *weight)
+            .map(|(says, _)| (*says).clone())
+            .unwrap_or_default();
+        let reason = if ran == 1 {
+            says
+        } else {
+            format!("in {} of {ran} rounds: {says}", held.len())
+        };
+        return (Verdict::Pass, reason);
+    }
+    if held.is_empty() && enough {
+        return (Verdict::Skip, commonest(&not_applicable));
+    }
+    if nothing.is_empty() {
+        return (
+            Verdict::Inconclusive,
+            format!("{ran} rounds ran, and {wanted} are needed"),
+        );
+    }
+    let why = commonest(&nothing);
+    let reason = if ran == 1 {
+        why
+    } else {
+        format!(
+            "only {} of {ran} rounds showed something, and {wanted} are needed; most often: {why}",
+            held.len()
+        )
+    };
+    (Verdict::Inconclusive, reason)
+}
+
+/// The commonest of several reasons; the earliest of equally common ones.
+fn commonest(reasons: &[(&String, u64)]) -> String {
+    let count = |reason: &String| reasons.iter().filter(|(own, _)| *own == reason).count();
+    reasons
+        .iter()
+        .rev()
+        .max_by_key(|(reason, _)| count(reason))
+        .map(|(reason, _)| (*reason).clone())
+        .unwrap_or_default()
+}
+
+fn finding(folding: &Folding<'_>, rounds: &[Judged], verdict: Verdict, reason: String) -> Finding {
+    let Folding {
+        operation,
+        scenario,
+        case,
+        contract,
+        expectation,
+        ..
+    } = folding;
+    let failed: Vec<&Judged> = rounds
+        .iter()
+        .filter(|round| round.ruling.is_broken())
+        .collect();
+    let held = rounds
+        .iter()
+        .filter(|round| matches!(round.ruling.ruled, Ruled::Held(_)))
+        .count();
+    let promise = match &expectation.check {
+        Check::Keeps { promise, .. } => Some(*promise),
+        _ => None,
+    };
+    Finding {
+        name: format!(
+            "{operation}/{}/{}/{}",
+            scenario.case_id(case),
+            folding.item,
+            expectation.id
+        ),
+        id: expectation.id.clone(),
+        item: folding.item,
+        verdict,
+        level: level(contract, expectation, promise, &failed),
+        severity: scenario.severity,
+        reason,
+        steps: expectation
+            .check
+            .steps()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+        promise,
+        observed: observations(rounds),
+        rounds: Tally {
+            ran: count(folding.views.len()),
+            valid: count(held + failed.len()),
+            failed: count(failed.len()),
+            first_failed: failed.first().map(|round| round.number),
+        },
+        evidence: evidence(rounds, &failed),
+    }
+}
+
+/// The gravest level of the breaks; without a break, that of the promise or the expectation.
+fn level(
+    contract: &Contract,
+    expectation: &Expectation,
+    promise: Option<Promise>,
+    failed: &[&Judged],
+) -> Level {
+    if let Some(level) = failed
+        .iter()
+        .map(|round| round.ruling.level.unwrap_or(expectation.level))
+        .max()
+    {
+        return level;
+    }
+    match promise.map(|promise| contract.strength(promise)) {
+        Some(Strength::Should) => Level::Should,
+        Some(Strength::May) => Level::Note,
+        _ => expectation.level,
+    }
+}
+
+/// What was observed, the commonest first.
+fn observations(rounds: &[Judged]) -> Vec<Observation> {
+    let mut times: BTreeMap<&str, u32> = BTreeMap::new();
+    for says in rounds.iter().flat_map(|round| &round.ruling.observed) {
+        *times.entry(says).or_default() += 1;
+    }
+    let mut observed: Vec<Observation> = times
+        .into_iter()
+        .map(|(says, times)| Observation {
+            says: says.to_owned(),
+            times,
+        })
+        .collect();
+    observed.sort_by_key(|observation| std::cmp::Reverse(observation.times));
+    observed
+}
+
+/// The first broken round and the worst; without a break, the first round that shows anything.
+fn evidence(rounds: &[Judged], failed: &[&Judged]) -> Vec<Evidence> {
+    let mut shown: Vec<&Judged> = Vec::new();
+    if let Some(first) = failed.first() {
+        shown.push(first);
+        let worst = failed
+            .iter()
+            .rev()
+            .max_by_key(|round| round.ruling.weight)
+            .filter(|worst| worst.ruling.weight > first.ruling.weight);
+        shown.extend(worst);
+    } else {
+        shown.extend(
+            rounds
+                .iter()
+                .find(|round| !round.ruling.exchanges.is_empty()),
+        );
+    }
+    shown
+        .into_iter()
+        .flat_map(|round| {
+            round
+                .ruling
+                .exchanges
+                .iter()
+                .take(SHOWN)
+                .map(|&exchange| Evidence {
+                    round: round.number,
+                    exchange,
+                })
+        })
+        .collect()
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

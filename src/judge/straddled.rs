@@ -1,0 +1,89 @@
+//! `straddled`: copies of a spread burst were sent before and after a moment, near enough.
+
+use super::ruling::Ruling;
+use super::view::{View, time};
+use crate::scenario::{Moment, When};
+use crate::transcript::{Exchange, ReadingKind};
+use std::time::Duration;
+
+/// How many steps of the spread the nearest copy may be away.
+const STEPS: u32 = 2;
+
+/// Rules on one round.
+pub(super) fn rule(view: &View<'_>, of: &str, around: &Moment) -> Ruling {
+    let name = around.of.as_deref().unwrap_or_default();
+    let Some((_, reference)) = view.standing(name).last().copied() else {
+        return view.never_sent(name);
+    };
+    let plus = match around.plus.map(|plus| view.span(plus)) {
+        None => Duration::ZERO,
+        Some(Some(plus)) => plus,
+        Some(None) => return Ruling::nothing("the time after the moment is not known"),
+    };
+    let Some(moment) = moment(view, reference, around.when) else {
+        return Ruling::nothing(format!("`{name}` never came to its {}", around.when));
+    };
+    let moment = moment + plus;
+    let mut sent: Vec<(Duration, usize)> = view
+        .all(of)
+        .into_iter()
+        .filter_map(|(index, copy)| Some((copy.times.sent?, index)))
+        .collect();
+    sent.sort();
+    let (Some((from, _)), Some((to, _))) = (sent.first(), sent.last()) else {
+        return view.never_sent(of);
+    };
+    let gaps = u32::try_from(sent.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    if gaps == 0 {
+        return Ruling::nothing(format!("`{of}` has one copy, which lies on one side only"));
+    }
+    let reach = (*to - *from) / gaps * STEPS;
+    let before = sent.iter().rfind(|(at, _)| *at <= moment);
+    let after = sent.iter().find(|(at, _)| *at > moment);
+    let (Some(before), Some(after)) = (before, after) else {
+        return Ruling::broken(format!(
+            "all of `{of}` was sent {} the {} of `{name}`",
+            if after.is_none() { "before" } else { "after" },
+            around.when
+        ));
+    };
+    let far = (moment - before.0).max(after.0 - moment);
+    if far > reach {
+        return Ruling::broken(format!(
+            "the nearest of `{of}` was {} away from the {} of `{name}`",
+            time(far),
+            around.when
+        ));
+    }
+    Ruling::held(format!(
+        "`{of}` was sent on both sides of the {} of `{name}`, within {}",
+        around.when,
+        time(far)
+    ))
+    .seen_in([before.1, after.1])
+}
+
+fn moment(view: &View<'_>, reference: &Exchange, when: When) -> Option<Duration> {
+    match when {
+        When::Connected => None,
+        When::Sent => reference.times.sent,
+        When::FirstByte => reference.times.first_byte,
+        When::LastByte => reference.times.last_byte,
+        When::Ended => Some(reference.times.ended),
+        When::Effect => view
+            .round
+            .readings
+            .iter()
+            .filter(|reading| {
+                reading.kind == ReadingKind::Poll
+                    && reading.marker == reference.marker
+                    && reading.operation == reference.operation
+                    && reading
+                        .shows
+                        .as_ref()
+                        .is_ok_and(|shown| shown.count().is_some_and(|count| count > 0.0))
+            })
+            .map(|reading| reading.at)
+            .min(),
+    }
+}

@@ -1,0 +1,98 @@
+//! `tells-apart`: a program can tell two refusals apart, by status, media type or a value that is
+//! neither prose nor an id.
+
+use super::ruling::Ruling;
+use super::view::{View, got, who};
+use crate::transcript::Response;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Rules on one round.
+pub(super) fn rule(view: &View<'_>, of: &str, from: &str) -> Ruling {
+    let mut pair: Vec<(usize, &Response)> = Vec::new();
+    for step in [of, from] {
+        let Some((index, exchange)) = view.standing(step).last().copied() else {
+            return view.never_sent(step);
+        };
+        match &exchange.response {
+            Some(response) => pair.push((index, response)),
+            None => return Ruling::nothing(format!("{} {}", who(exchange), got(exchange))),
+        }
+    }
+    let ((index, one), (other_index, other)) = (pair[0], pair[1]);
+    let seen = [index, other_index];
+    if one.success {
+        return Ruling::void(format!("void: `{of}` was not refused"));
+    }
+    if one.status != other.status {
+        return Ruling::held(format!("{} against {}", one.status, other.status)).seen_in(seen);
+    }
+    if media_type(one) != media_type(other) {
+        return Ruling::held("the media types differ").seen_in(seen);
+    }
+    let values = |response: &Response| {
+        let mut values = BTreeSet::new();
+        if let Some(json) = &response.json {
+            collect(json, "$", &mut values);
+        }
+        values
+    };
+    let (mine, theirs) = (values(one), values(other));
+    match mine.symmetric_difference(&theirs).next() {
+        Some((path, value)) => {
+            Ruling::held(format!("the value {value} at {path} tells them apart")).seen_in(seen)
+        }
+        None => Ruling::broken(format!(
+            "`{of}` and `{from}` both got {}, and no value tells a program which is which",
+            one.status
+        ))
+        .seen_in(seen),
+    }
+}
+
+pub(super) fn media_type(response: &Response) -> Option<String> {
+    response.header("content-type").next().map(|value| {
+        value
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase()
+    })
+}
+
+/// Values that a program could decide by, with their places.
+fn collect(json: &Value, path: &str, values: &mut BTreeSet<(String, String)>) {
+    match json {
+        Value::Object(map) => {
+            for (name, value) in map {
+                if !is_prose_or_id(name) {
+                    collect(value, &format!("{path}.{name}"), values);
+                }
+            }
+        }
+        Value::Array(list) => {
+            for value in list {
+                collect(value, &format!("{path}[*]"), values);
+            }
+        }
+        Value::String(text) if text.contains(char::is_whitespace) || text.len() > 100 => {}
+        leaf => {
+            values.insert((path.to_owned(), leaf.to_string()));
+        }
+    }
+}
+
+/// Names of fields whose values differ from answer to answer or are meant for people.
+fn is_prose_or_id(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let name = name.as_str();
+    matches!(
+        name,
+        "message" | "detail" | "details" | "description" | "title" | "instance" | "id"
+    ) || [
+        "_id", "-id", "uuid", "trace", "time", "date", "request", "key",
+    ]
+    .iter()
+    .any(|part| name.contains(part))
+}

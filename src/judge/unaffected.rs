@@ -1,0 +1,51 @@
+//! `unaffected`: other requests took no longer than before, within a factor.
+
+use super::ruling::Ruling;
+use super::view::{View, got, time, took, who};
+use std::time::Duration;
+
+/// Times below this are as good as equal: a factor of noise is no finding.
+const FLOOR: Duration = Duration::from_millis(10);
+
+/// Rules on one round.
+pub(super) fn rule(view: &View<'_>, of: &str, than: &str, factor: f64) -> Ruling {
+    let mut slowest = [Duration::ZERO; 2];
+    let mut place = None;
+    for (times, step) in slowest.iter_mut().zip([than, of]) {
+        let standing = view.standing(step);
+        if standing.is_empty() {
+            return view.never_sent(step);
+        }
+        let mut sorted = Vec::new();
+        for (index, exchange) in standing {
+            if exchange.response.is_none() {
+                let says = format!("{} {}", who(exchange), got(exchange));
+                return if step == of {
+                    Ruling::broken(says).seen_in([index])
+                } else {
+                    Ruling::nothing(says)
+                };
+            }
+            sorted.push((took(exchange), index));
+        }
+        sorted.sort();
+        // The 99th percentile by the nearest rank.
+        let rank = (sorted.len() * 99).div_ceil(100).max(1) - 1;
+        (*times, place) = (sorted[rank].0, Some(sorted[rank].1));
+    }
+    let [before, during] = slowest;
+    let ratio = during.as_secs_f64() / before.max(FLOOR).as_secs_f64();
+    let says = format!(
+        "`{of}` took {} where `{than}` took {} (99th percentiles)",
+        time(during),
+        time(before)
+    );
+    let ruling = if ratio > factor {
+        Ruling::broken(format!("{says}: more than {factor} times as long"))
+    } else {
+        Ruling::held(says)
+    };
+    ruling
+        .weighing(u64::try_from(during.as_millis()).unwrap_or(u64::MAX))
+        .seen_in(place)
+}

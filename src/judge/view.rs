@@ -1,0 +1,291 @@
+//! One round as the checks see it: its exchanges with the outcomes of the contract that judges.
+
+use super::ruling::{Ruled, Ruling};
+use super::{reclassify::Reclassified, rule};
+use crate::contract::{Contract, RetentionClock};
+use crate::outcome::{Meaning, Outcome};
+use crate::scenario::{
+    Amount, Case, Expectation, PrincipalRole, Quantity, Release, Step, TimeSpan,
+};
+use crate::transcript::{Exchange, ProbeFacts, Response, Round, Transcript};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// One round, and all that a check may look at.
+pub(super) struct View<'a> {
+    /// The contract that judges.
+    pub(super) contract: &'a Contract,
+    /// The steps.
+    pub(super) case: &'a Case,
+    /// What is known beside the rounds.
+    pub(super) transcript: &'a Transcript,
+    /// The round, its outcomes decided by this contract.
+    pub(super) round: &'a Round,
+    /// Retries that would have stopped elsewhere under this contract.
+    pub(super) restopped: &'a BTreeSet<String>,
+    /// The scenario moves the target's time on purpose, so a retention may run out.
+    elapses: bool,
+}
+
+impl<'a> View<'a> {
+    /// A view of a round.
+    pub(super) fn new(
+        contract: &'a Contract,
+        case: &'a Case,
+        transcript: &'a Transcript,
+        round: &'a Reclassified,
+    ) -> View<'a> {
+        View {
+            contract,
+            case,
+            transcript,
+            round: &round.round,
+            restopped: &round.restopped,
+            elapses: case.leaves().any(|step| matches!(step, Step::Elapse(_))),
+        }
+    }
+
+    /// The exchanges that stand for a step, with their places: all copies, of a retry its last
+    /// attempt.
+    pub(super) fn standing(&self, step: &str) -> Vec<(usize, &'a Exchange)> {
+        let all = self.all(step);
+        match self.case.step(step) {
+            Some(Step::Retry { .. }) => all.last().copied().into_iter().collect(),
+            _ => all,
+        }
+    }
+
+    /// All exchanges of a step, with their places.
+    pub(super) fn all(&self, step: &str) -> Vec<(usize, &'a Exchange)> {
+        self.round
+            .exchanges
+            .iter()
+            .enumerate()
+            .filter(|(_, exchange)| exchange.step == step)
+            .collect()
+    }
+
+    /// Whether a step is a burst, of which some copies may be lost.
+    pub(super) fn is_burst(&self, step: &str) -> bool {
+        matches!(self.case.step(step), Some(Step::Burst { .. }))
+    }
+
+    /// Whether a step is the recheck at the end of a run.
+    pub(super) fn is_recheck(&self, step: &str) -> bool {
+        matches!(self.case.step(step), Some(Step::Recheck { .. }))
+    }
+
+    /// The probes that count effects of an operation.
+    pub(super) fn counting(
+        &self,
+        operation: crate::scenario::OperationRole,
+    ) -> impl Iterator<Item = &'a ProbeFacts> {
+        self.transcript
+            .probes
+            .iter()
+            .filter(move |probe| probe.operation == operation && !probe.is_state)
+    }
+
+    /// A request that was sent when the key's retention was over already proves nothing about
+    /// repeats; scenarios about expiry excepted.
+    pub(super) fn outlived(&self, exchange: &Exchange) -> bool {
+        let Some(retention) = self.contract.retention.filter(|_| !self.elapses) else {
+            return false;
+        };
+        let first = self
+            .round
+            .exchanges
+            .iter()
+            .filter(|other| same_key(other, exchange) && other.response.is_some())
+            .min_by_key(|other| began(other));
+        first.is_some_and(|first| {
+            let from = match retention.clock {
+                RetentionClock::FirstRequest | RetentionClock::ClientFirstSent => began(first),
+                RetentionClock::Completion => first.times.ended,
+            };
+            began(exchange) > from + retention.min
+        })
+    }
+
+    /// Whether the target lets this exchange's sender in, although the role says that it must
+    /// not: an API that asks nobody for credentials gives nothing away.
+    pub(super) fn lets_in(&self, exchange: &Exchange) -> bool {
+        let unwanted = matches!(
+            exchange.principal,
+            PrincipalRole::Nobody
+                | PrincipalRole::Wrong
+                | PrincipalRole::Expired
+                | PrincipalRole::Revoked
+                | PrincipalRole::ReadOnly
+        );
+        let revoked = self
+            .round
+            .hooks
+            .iter()
+            .map(|hook| hook.at)
+            .min()
+            .unwrap_or_default();
+        unwanted
+            && self.round.exchanges.iter().any(|other| {
+                other.principal == exchange.principal
+                    && other.key.value != exchange.key.value
+                    && began(other) >= revoked
+                    && succeeded(other)
+            })
+    }
+
+    /// A span in time; `None` where what it is a share of is unknown.
+    pub(super) fn span(&self, span: TimeSpan) -> Option<Duration> {
+        let (share, of) = match span.0 {
+            Amount::Fixed(time) => return Some(time),
+            Amount::Share { share, of } => (share, of),
+        };
+        let whole = match of {
+            Quantity::Latency => self.transcript.latency?.p50,
+            Quantity::LockTimeout => self.contract.lock_timeout?,
+            Quantity::Retention => self.contract.retention?.min,
+            Quantity::Settle => self.transcript.settle,
+        };
+        Some(whole.mul_f64(share))
+    }
+
+    /// Why the round shows nothing about liveness, if it does not.
+    pub(super) fn broken_assumption(&self, assume: &[Expectation]) -> Option<String> {
+        if let Some(why) = self.round.broken.first() {
+            return Some(why.clone());
+        }
+        if let Some(why) = self.no_overlap() {
+            return Some(why);
+        }
+        assume.iter().find_map(|expectation| {
+            if expectation
+                .unless
+                .is_some_and(|promise| self.contract.allows(promise))
+            {
+                return None;
+            }
+            match rule(self, &expectation.check).ruled {
+                Ruled::Held(_) | Ruled::Void(_) => None,
+                Ruled::Broken(why) | Ruled::Nothing(why) | Ruled::Observed(why) => {
+                    Some(format!("assumed, but not so: {why}"))
+                }
+            }
+        })
+    }
+
+    /// A burst whose copies were answered one after another is no burst.
+    fn no_overlap(&self) -> Option<String> {
+        self.round.bursts.iter().find_map(|facts| {
+            let together = match self.case.step(&facts.step) {
+                Some(Step::Burst {
+                    request, release, ..
+                }) => {
+                    *release == Release::Together
+                        && request.at.as_ref().is_none_or(|at| at.spread.is_none())
+                }
+                _ => false,
+            };
+            (together && facts.copies >= 2 && facts.in_flight < 2).then(|| {
+                format!(
+                    "the burst `{}` did not overlap: its {} requests were answered one after another",
+                    facts.step, facts.copies
+                )
+            })
+        })
+    }
+
+    /// The ruling for a step from which no exchange came.
+    pub(super) fn never_sent(&self, step: &str) -> Ruling {
+        Ruling::nothing(format!("`{step}` was never sent"))
+    }
+}
+
+/// When an exchange began to count: when it was sent, else when it was over.
+pub(super) fn began(exchange: &Exchange) -> Duration {
+    exchange.times.sent.unwrap_or(exchange.times.ended)
+}
+
+/// How long it took from the last byte of the request to the end.
+pub(super) fn took(exchange: &Exchange) -> Duration {
+    exchange.times.ended.saturating_sub(began(exchange))
+}
+
+/// A success, and not merely the promise of one.
+pub(super) fn succeeded(exchange: &Exchange) -> bool {
+    exchange
+        .response
+        .as_ref()
+        .is_some_and(|response| response.success)
+        && !exchange.outcome.is_within(Meaning::InFlight.into())
+        && exchange
+            .outcome
+            .is_disjoint(Outcome::of(&[Meaning::Mismatch]))
+}
+
+/// Whose key space a role uses: a second session of the owner is the owner.
+pub(super) fn key_space(role: PrincipalRole) -> PrincipalRole {
+    match role {
+        PrincipalRole::OtherSession => PrincipalRole::Owner,
+        role => role,
+    }
+}
+
+/// Whether two exchanges use one key in one scope; keyless ones share one per marker.
+pub(super) fn same_key(one: &Exchange, other: &Exchange) -> bool {
+    let key = match (&one.key.value, &other.key.value) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => one.marker == other.marker,
+        _ => false,
+    };
+    key && one.operation == other.operation
+        && key_space(one.principal) == key_space(other.principal)
+}
+
+/// `` `again` ``, or `` `intruder` (nobody) ``, or `` copy 3 of `burst` ``.
+pub(super) fn who(exchange: &Exchange) -> String {
+    let step = if exchange.copy > 0 {
+        format!("copy {} of `{}`", exchange.copy + 1, exchange.step)
+    } else {
+        format!("`{}`", exchange.step)
+    };
+    match exchange.principal {
+        PrincipalRole::Owner => step,
+        role => format!("{step} ({})", role.name()),
+    }
+}
+
+/// `got 201 and was given pay_1`, or how it ended without a response.
+pub(super) fn got(exchange: &Exchange) -> String {
+    match &exchange.response {
+        None => format!("got no response ({})", exchange.ending.says()),
+        Some(Response {
+            status,
+            identity: Some(identity),
+            success: true,
+            ..
+        }) => format!("got {status} and was given {identity}"),
+        Some(response) => format!("got {}", response.status),
+    }
+}
+
+/// A small number as a word, as in "two payments".
+pub(super) fn number(count: usize) -> String {
+    const WORDS: [&str; 11] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    ];
+    WORDS
+        .get(count)
+        .map_or_else(|| count.to_string(), |word| (*word).to_owned())
+}
+
+/// A time for people: `31 s`, `1.5 s`, `40 ms`.
+pub(super) fn time(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds >= 10.0 {
+        format!("{seconds:.0} s")
+    } else if seconds >= 1.0 {
+        format!("{:.1} s", (seconds * 10.0).round() / 10.0).replace(".0 s", " s")
+    } else {
+        format!("{:.0} ms", seconds * 1000.0)
+    }
+}
