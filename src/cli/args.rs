@@ -37,9 +37,9 @@ pub enum Command {
 /// The arguments of `run`.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// The target file, and files to lay over it.
-    #[arg(required = true, value_name = "TARGET")]
-    pub targets: Vec<PathBuf>,
+    /// The target file.
+    #[arg(value_name = "TARGET")]
+    pub target: PathBuf,
     /// Which scenarios.
     #[command(flatten)]
     pub selection: Selection,

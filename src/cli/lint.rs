@@ -5,6 +5,7 @@ use super::exit::Exit;
 use super::failure::{Failure, rendered};
 use super::files;
 use super::screen;
+use super::target;
 use crate::scenario;
 use crate::yaml::{self, Diagnostic, Node, Severity, Source};
 use std::path::Path;
@@ -50,7 +51,7 @@ fn problems(path: &Path, source: Arc<Source>) -> Vec<Diagnostic> {
             .err()
             .unwrap_or_default()
     } else {
-        target_problems(&root)
+        target_problems(path)
     }
 }
 
@@ -62,9 +63,10 @@ fn is_scenario(root: &Node) -> bool {
 }
 
 /// What is wrong with a target file.
-fn target_problems(root: &Node) -> Vec<Diagnostic> {
-    vec![
-        Diagnostic::warning("only the YAML of this target file was checked, not what it says")
-            .at(root.span.first_line()),
-    ]
+fn target_problems(path: &Path) -> Vec<Diagnostic> {
+    match target::from_file(path, &[], None, &[], None) {
+        Ok(ready) => ready.warnings,
+        Err(Failure::BadFiles(problems)) => problems,
+        Err(other) => vec![Diagnostic::error(other.to_string())],
+    }
 }

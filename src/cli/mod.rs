@@ -2,6 +2,7 @@
 //! Nothing imports it.
 
 pub mod args;
+mod dry_run;
 pub mod exit;
 pub mod explain;
 pub mod failure;
@@ -13,6 +14,7 @@ pub mod run;
 mod screen;
 pub mod select;
 pub mod serve;
+pub mod target;
 
 use clap::Parser;
 use std::process::ExitCode;

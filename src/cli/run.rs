@@ -1,58 +1,42 @@
 //! The line itself: scenarios, plan, transcripts, findings, report, text.
 
 use super::args::{DemoArgs, Output, RunArgs, Selection};
+use super::dry_run;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::files;
 use super::progress::{Callback, Progress};
 use super::screen;
 use super::select;
+use super::target::{self, Ready};
+use crate::contract::Contract;
 use crate::demo;
-use crate::grade::{Report, RunInfo};
+use crate::grade::{self, Judged, Report, RunInfo};
+use crate::judge;
+use crate::plan::{self, Plan, PlannedCase};
 use crate::report::console::{self, Detail, Look};
+use crate::runner::{RunResult, Runner, Setup};
 use crate::scenario::Scenario;
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::time::SystemTime;
+use crate::transcript::Transcript;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
 
 /// The version of the JSON report.
 const FORMAT: u32 = 1;
 
-/// What is asked for, with the scenarios read and chosen.
-#[derive(Debug)]
-pub struct Job {
+/// What is asked for, with everything read and chosen.
+struct Job {
     /// What is tried.
-    pub subject: Subject,
+    ready: Ready,
     /// The scenarios, narrowed to the cases that were selected.
-    pub scenarios: Vec<Scenario>,
+    scenarios: Vec<Arc<Scenario>>,
     /// Items and operations that it is narrowed to, and the seed.
-    pub selection: Selection,
-    /// The contract, instead of the target's own.
-    pub contract: Option<String>,
-    /// Variables of the target file.
-    pub set: Vec<(String, String)>,
-    /// A file with secrets.
-    pub secrets: Option<PathBuf>,
+    selection: Selection,
     /// Hosts that may be written to, beside those that the target names.
-    pub allow_host: Vec<String>,
-    /// A target that looks live is meant.
-    pub live: bool,
+    allow_hosts: Vec<String>,
     /// Nothing is sent.
-    pub dry_run: bool,
-}
-
-/// What is tried.
-#[derive(Debug)]
-pub enum Subject {
-    /// The target of these files, the later ones laid over the first.
-    Files(Vec<PathBuf>),
-    /// The demo API, which is running.
-    Demo {
-        /// Where it is.
-        address: SocketAddr,
-        /// Where its clock can be moved.
-        admin: SocketAddr,
-    },
+    dry_run: bool,
 }
 
 /// Runs scenarios against a target.
@@ -61,18 +45,31 @@ pub enum Subject {
 /// When the arguments or the files are wrong, or the run cannot begin.
 pub fn run(args: RunArgs) -> Result<Exit, Failure> {
     let scenarios = select::all(args.scenarios.as_deref())?;
+    let ready = target::from_file(
+        &args.target,
+        &args.set,
+        args.secrets.as_deref(),
+        &args.allow_host,
+        args.contract.as_deref(),
+    )?;
+    for warning in &ready.warnings {
+        screen::remark(&warning.render(true));
+    }
+    if let Some(sign) = ready.target.looks_live.as_ref().filter(|_| !args.live && !args.dry_run) {
+        return Err(Failure::Usage(format!("{sign}: --live, or use the sandbox")));
+    }
     let job = Job {
-        subject: Subject::Files(args.targets),
-        scenarios: select::selected(scenarios, &args.selection)?,
+        ready,
+        scenarios: shared(select::selected(scenarios, &args.selection)?),
         selection: args.selection,
-        contract: args.contract,
-        set: args.set,
-        secrets: args.secrets,
-        allow_host: args.allow_host,
-        live: args.live,
+        allow_hosts: args.allow_host,
         dry_run: args.dry_run,
     };
     runtime()?.block_on(carry_out(job, &args.output))
+}
+
+fn shared(scenarios: Vec<Scenario>) -> Vec<Arc<Scenario>> {
+    scenarios.into_iter().map(Arc::new).collect()
 }
 
 /// Starts the demo API and runs scenarios against it.
@@ -90,17 +87,10 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
             .await
             .map_err(|problem| Failure::Unable(problem.to_string()))?;
         let job = Job {
-            subject: Subject::Demo {
-                address: demo.address,
-                admin: demo.admin,
-            },
-            scenarios,
+            ready: target::demo(demo.address, demo.admin, None)?,
+            scenarios: shared(scenarios),
             selection: args.selection,
-            contract: None,
-            set: Vec::new(),
-            secrets: None,
-            allow_host: Vec::new(),
-            live: false,
+            allow_hosts: Vec::new(),
             dry_run: false,
         };
         let exit = carry_out(job, &args.output).await;
@@ -111,8 +101,21 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
 
 /// From the job to the exit code: the report is made, written and shown.
 async fn carry_out(job: Job, output: &Output) -> Result<Exit, Failure> {
+    let plan = plan::plan(
+        &job.ready.target,
+        &job.ready.contracts,
+        &job.scenarios,
+        &plan::Selection { operations: job.selection.operation.clone(), ..plan::Selection::default() },
+    );
+    if plan.cases.is_empty() {
+        return Err(Failure::Usage("nothing is selected: `idemspec list operations TARGET` shows what there is".to_owned()));
+    }
+    if job.dry_run {
+        screen::say(&dry_run::describe(&job.ready.target, &plan))?;
+        return Ok(Exit::Clean);
+    }
     let progress = Progress::new(output.quiet);
-    let report = produce_report(&job, &progress.callback()).await;
+    let report = produce(job, &plan, &progress.callback()).await;
     progress.finish();
     let report = report?;
     let failures = files::write_reports(&report, &output.reports, &output.options());
@@ -136,33 +139,78 @@ async fn carry_out(job: Job, output: &Output) -> Result<Exit, Failure> {
     }
 }
 
-/// Plan, run, judge, grade: the one place where they meet.
-async fn produce_report(job: &Job, progress: &Callback) -> Result<Report, Failure> {
-    progress("reading the target", 0, job.scenarios.len());
-    let target = match &job.subject {
-        Subject::Files(files) => files
-            .iter()
-            .map(|file| file.display().to_string())
-            .collect::<Vec<_>>()
-            .join(" + "),
-        Subject::Demo { address, .. } => format!("demo at http://{address}"),
+/// Run, judge, grade: plan in, report out.
+async fn produce(job: Job, plan: &Plan, progress: &Callback) -> Result<Report, Failure> {
+    let Job { ready, selection, allow_hosts, .. } = job;
+    let Ready { target, contracts, file, .. } = ready;
+    let seed = selection.seed.unwrap_or_else(|| u64::from(std::process::id()));
+    let began = Instant::now();
+    let mut about = RunInfo {
+        idemspec: env!("CARGO_PKG_VERSION").to_owned(),
+        format: FORMAT,
+        started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        target: target.name.clone(),
+        base_urls: target.base_urls.iter().filter_map(|base| base.resolve(None).ok()).map(|url| url.to_string()).collect(),
+        contract: contract_names(&contracts),
+        file: file.clone(),
+        seed,
+        ..RunInfo::default()
     };
-    Ok(Report {
-        about: RunInfo {
-            idemspec: env!("CARGO_PKG_VERSION").to_owned(),
-            format: FORMAT,
-            started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-            target,
-            seed: job.selection.seed.unwrap_or_default(),
-            stopped: Some("this version cannot send scenarios yet".to_owned()),
-            ..RunInfo::default()
-        },
-        verdict: None,
-        checklist: Vec::new(),
-        promises: Vec::new(),
-        scenarios: Vec::new(),
-        headlines: Vec::new(),
-    })
+    let setup = Setup {
+        tls: target::tls(&target, &file)?,
+        target,
+        contracts: contracts.clone(),
+        allow_hosts,
+        seed,
+        port: None,
+    };
+    let runner = Arc::new(Runner::new(setup).map_err(|problem| Failure::Usage(problem.to_string()))?);
+    stop_on_interrupt(&runner);
+    let RunResult { transcripts, requests, stopped, headlines } = runner.run(plan, progress).await;
+    about.requests = requests;
+    about.stopped = stopped;
+    about.took_micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let judged = plan.cases.iter().zip(transcripts).map(|(planned, transcript)| judged(planned, &contracts, transcript));
+    Ok(grade::grade(about, judged.collect(), &contracts, headlines))
+}
+
+fn judged(planned: &PlannedCase, contracts: &BTreeMap<String, Contract>, transcript: Transcript) -> Judged {
+    let case = &planned.scenario.cases[planned.case];
+    let findings = match (&planned.skip, contracts.get(&planned.subject)) {
+        (None, Some(contract)) => judge::judge(&planned.subject, &planned.scenario, case, contract, &transcript),
+        _ => Vec::new(),
+    };
+    Judged {
+        operation: planned.subject.clone(),
+        scenario: Arc::clone(&planned.scenario),
+        case: planned.case,
+        skipped: planned.skip.clone(),
+        transcript,
+        findings,
+    }
+}
+
+/// The names of the contracts in use, once each.
+fn contract_names(contracts: &BTreeMap<String, Contract>) -> String {
+    let mut names: Vec<&str> = contracts.values().map(|contract| contract.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.join(", ")
+}
+
+/// The first Ctrl-C ends the run in order, so that what was seen is reported; the second at once.
+fn stop_on_interrupt(runner: &Arc<Runner>) {
+    let runner = Arc::clone(runner);
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_err() {
+            return;
+        }
+        runner.stop();
+        screen::remark("stopping: what was seen is reported; Ctrl-C again ends at once");
+        if tokio::signal::ctrl_c().await.is_ok() {
+            std::process::exit(130);
+        }
+    });
 }
 
 /// What everything that waits runs on.

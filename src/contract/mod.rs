@@ -9,7 +9,7 @@ mod read;
 pub use behaviour::{Behaviour, Kind, StatusPattern};
 pub use meaning::{Earlier, Foreign, Identity, Relation, Situation, meaning, situation};
 pub use profile::{PROFILES, Profile};
-pub use read::resolve;
+pub use read::{named, resolve};
 
 use crate::promise::{Promise, Strength};
 use serde::{Deserialize, Serialize};

@@ -49,6 +49,14 @@ pub fn resolve(node: Option<&Node>) -> Result<Contract, Diagnostic> {
     Ok(contract)
 }
 
+/// The profile of this name.
+///
+/// # Errors
+/// When there is none, with the nearest right name.
+pub fn named(name: &str) -> Result<Contract, Diagnostic> {
+    from_profile(name, None)
+}
+
 fn from_profile(name: &str, place: Option<&Node>) -> Result<Contract, Diagnostic> {
     read(&profile_node(name, place)?)
 }

@@ -1,0 +1,156 @@
+//! Target files: from the path and the surroundings to a target with the contracts of its operations.
+
+use super::failure::Failure;
+use super::files;
+use crate::contract::{self, Contract};
+use crate::runner::wire::TlsOptions;
+use crate::target::Target;
+use crate::target::parse::{Environment, Loaded, Options, load};
+use crate::yaml::{Diagnostic, Source};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The demo's own target file.
+const DEMO: &str = include_str!("demo-target.yaml");
+
+/// A target with what its operations promise.
+#[derive(Debug)]
+pub struct Ready {
+    /// The target.
+    pub target: Target,
+    /// The contract of each operation.
+    pub contracts: BTreeMap<String, Contract>,
+    /// What is doubtful about the file.
+    pub warnings: Vec<Diagnostic>,
+    /// The file's name.
+    pub file: String,
+}
+
+/// The process's environment and the files beside a target file.
+pub struct Surroundings {
+    /// Values that are known without the environment.
+    known: BTreeMap<String, String>,
+}
+
+impl Environment for Surroundings {
+    fn var(&self, name: &str) -> Option<String> {
+        self.known.get(name).cloned().or_else(|| std::env::var(name).ok())
+    }
+
+    fn file(&self, path: &Path, from: &str) -> Result<Source, String> {
+        let beside = Path::new(from).parent().map_or_else(|| path.to_owned(), |folder| folder.join(path));
+        let text = std::fs::read_to_string(&beside).map_err(|error| error.to_string())?;
+        Ok(Source { name: beside.display().to_string(), text })
+    }
+}
+
+/// Loads a target file and resolves its contracts. `contract` replaces the target's own.
+///
+/// # Errors
+/// All that is wrong with the file, or a secrets file that cannot be read.
+pub fn from_file(
+    path: &Path,
+    set: &[(String, String)],
+    secrets: Option<&Path>,
+    allow_hosts: &[String],
+    contract: Option<&str>,
+) -> Result<Ready, Failure> {
+    let options = Options {
+        set: set.to_vec(),
+        allow_hosts: allow_hosts.to_vec(),
+        secrets: secrets.map(read_secrets).transpose()?.unwrap_or_default(),
+    };
+    let source = files::read(path)?;
+    let surroundings = Surroundings { known: BTreeMap::new() };
+    ready(source, &options, &surroundings, contract)
+}
+
+/// The demo's target, at its addresses.
+///
+/// # Errors
+/// A contract that does not exist.
+pub fn demo(address: SocketAddr, admin: SocketAddr, contract: Option<&str>) -> Result<Ready, Failure> {
+    let known = [
+        ("DEMO_URL".to_owned(), format!("http://{address}")),
+        ("DEMO_ADMIN".to_owned(), format!("http://{admin}")),
+    ];
+    let source = Source { name: "the demo's target file".to_owned(), text: DEMO.to_owned() };
+    ready(Arc::new(source), &Options::default(), &Surroundings { known: known.into() }, contract)
+}
+
+fn ready(
+    source: Arc<Source>,
+    options: &Options,
+    surroundings: &Surroundings,
+    contract: Option<&str>,
+) -> Result<Ready, Failure> {
+    let file = source.name.clone();
+    let Loaded { target, warnings } = load(source, options, surroundings).map_err(Failure::BadFiles)?;
+    let contracts = contracts(&target, contract)?;
+    Ok(Ready { target, contracts, warnings, file })
+}
+
+fn contracts(target: &Target, instead: Option<&str>) -> Result<BTreeMap<String, Contract>, Failure> {
+    let bad = |problem: Diagnostic| Failure::BadFiles(vec![problem]);
+    let mut contracts = BTreeMap::new();
+    for operation in &target.operations {
+        let contract = match instead {
+            Some(name) => contract::named(name).map_err(bad)?,
+            None => contract::resolve(operation.contract.as_ref().or(target.contract.as_ref())).map_err(bad)?,
+        };
+        contracts.insert(operation.name.clone(), contract);
+    }
+    Ok(contracts)
+}
+
+/// Lines of `NAME=VALUE`; empty lines and lines that begin with `#` are left out.
+fn read_secrets(path: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    let source = files::read(path)?;
+    let mut secrets = BTreeMap::new();
+    for (index, line) in source.text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let Some((name, value)) = line.split_once('=') else {
+            // The line itself is not shown: it may hold a secret.
+            return Err(Failure::Usage(format!("{}:{}: a line is NAME=VALUE", source.name, index + 1)));
+        };
+        secrets.insert(name.trim().to_owned(), value.trim().trim_matches('"').to_owned());
+    }
+    Ok(secrets)
+}
+
+/// The certificates that a target names; paths are relative to its file.
+///
+/// # Errors
+/// A file that cannot be read or holds no certificate or key.
+pub fn tls(target: &Target, file: &str) -> Result<TlsOptions, Failure> {
+    let folder = Path::new(file).parent().map(Path::to_path_buf).unwrap_or_default();
+    let certificates = |path: &str| -> Result<Vec<CertificateDer<'static>>, Failure> {
+        let path: PathBuf = folder.join(path);
+        let unreadable = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
+        let found: Vec<_> = CertificateDer::pem_file_iter(&path)
+            .map_err(|error| unreadable(error.to_string()))?
+            .collect::<Result<_, _>>()
+            .map_err(|error| unreadable(error.to_string()))?;
+        if found.is_empty() { Err(unreadable("it holds no certificate".to_owned())) } else { Ok(found) }
+    };
+    let identity = match (&target.tls.cert, &target.tls.key) {
+        (Some(cert), Some(key)) => {
+            let path = folder.join(key);
+            let key = PrivateKeyDer::from_pem_file(&path)
+                .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+            Some((certificates(cert)?, key))
+        }
+        _ => None,
+    };
+    Ok(TlsOptions {
+        extra_roots: target.tls.ca.as_deref().map(certificates).transpose()?.unwrap_or_default(),
+        identity,
+        verify: target.tls.verify,
+    })
+}
