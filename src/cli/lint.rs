@@ -5,6 +5,7 @@ use super::exit::Exit;
 use super::failure::{Failure, rendered};
 use super::files;
 use super::screen;
+use crate::report::plural;
 use crate::scenario;
 use crate::yaml::{self, Diagnostic, Node, Severity, Source};
 use std::path::Path;
@@ -30,8 +31,10 @@ pub fn lint(args: &LintArgs) -> Result<Exit, Failure> {
         }
     }
     screen::say(&format!(
-        "{} files: {errors} errors, {warnings} warnings\n",
-        args.files.len()
+        "{}: {}, {}\n",
+        plural(args.files.len(), "file"),
+        plural(errors, "error"),
+        plural(warnings, "warning")
     ))?;
     Ok(if errors == 0 {
         Exit::Clean
