@@ -5,7 +5,6 @@ use super::exit::Exit;
 use super::failure::{Failure, rendered};
 use super::files;
 use super::screen;
-use crate::report::plural;
 use crate::scenario;
 use crate::yaml::{self, Diagnostic, Node, Severity, Source};
 use std::path::Path;
@@ -32,9 +31,9 @@ pub fn lint(args: &LintArgs) -> Result<Exit, Failure> {
     }
     screen::say(&format!(
         "{}: {}, {}\n",
-        plural(args.files.len(), "file"),
-        plural(errors, "error"),
-        plural(warnings, "warning")
+        crate::report::plural(args.files.len(), "file"),
+        crate::report::plural(errors, "error"),
+        crate::report::plural(warnings, "warning")
     ))?;
     Ok(if errors == 0 {
         Exit::Clean
