@@ -161,6 +161,15 @@ fn a_run_that_could_not_work_is_one_error_and_no_pass() {
 }
 
 #[test]
+fn a_run_that_was_stopped_keeps_what_it_found_and_says_so() {
+    let mut report = report();
+    report.about.stopped = Some("the budget of requests is used up".to_owned());
+    let read = parsed(&render(&report, Format::Junit, &Options::default()));
+    assert_eq!((read.tests, read.failures, read.errors), (7, 1, 3));
+    assert!(last_line(&report).starts_with("Stopped: the budget of requests is used up; Failed:"));
+}
+
+#[test]
 fn json_holds_everything_under_names_that_read_well() {
     let text = render(&report(), Format::Json, &Options::default());
     let json: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");

@@ -2,7 +2,7 @@
 
 use crate::grade::Report;
 use crate::promise::Level;
-use crate::report::{Standing, entries};
+use crate::report::{Standing, counts, entries};
 use crate::verdict::Verdict;
 use std::process::ExitCode;
 
@@ -25,13 +25,14 @@ impl Exit {
     /// The exit that a report deserves; when `strict`, a broken `should` fails as well.
     ///
     /// A run in which nothing at all applied has shown nothing, and is no success. A run that was
-    /// stopped is inconclusive at best.
+    /// stopped is inconclusive at best; if it had not shown anything by then, it did not work.
     pub fn of(report: &Report, strict: bool) -> Exit {
         let stopped = report.about.stopped.is_some();
         match report.verdict {
             Some(Verdict::Fail) => Exit::Failed,
             Some(_) if strict && has_warning(report) => Exit::Failed,
             None | Some(Verdict::Skip) => Exit::Unable,
+            Some(Verdict::Inconclusive) if stopped && has_shown_nothing(report) => Exit::Unable,
             Some(Verdict::Inconclusive) => Exit::Inconclusive,
             Some(Verdict::Pass) if stopped => Exit::Inconclusive,
             Some(Verdict::Pass) => Exit::Clean,
@@ -54,6 +55,11 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit.code())
     }
+}
+
+fn has_shown_nothing(report: &Report) -> bool {
+    let counts = counts(report);
+    counts.pass + counts.warn + counts.fail == 0
 }
 
 fn has_warning(report: &Report) -> bool {
@@ -92,6 +98,14 @@ mod tests {
             Exit::of(&report(Some(Verdict::Skip), None), false),
             Exit::Unable
         );
+    }
+
+    #[test]
+    fn a_target_on_which_nothing_worked_is_no_mere_doubt() {
+        let stopped = report(Some(Verdict::Inconclusive), Some("every baseline failed"));
+        let doubtful = report(Some(Verdict::Inconclusive), None);
+        assert_eq!(Exit::of(&stopped, false), Exit::Unable);
+        assert_eq!(Exit::of(&doubtful, false), Exit::Inconclusive);
     }
 
     #[test]

@@ -31,8 +31,10 @@ pub fn lint(args: &LintArgs) -> Result<Exit, Failure> {
         }
     }
     screen::say(&format!(
-        "{} files: {errors} errors, {warnings} warnings\n",
-        args.files.len()
+        "{}: {}, {}\n",
+        crate::report::plural(args.files.len(), "file"),
+        crate::report::plural(errors, "error"),
+        crate::report::plural(warnings, "warning")
     ))?;
     Ok(if errors == 0 {
         Exit::Clean

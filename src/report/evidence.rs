@@ -5,7 +5,7 @@ use super::clean::{clip, line};
 use crate::grade::CaseReport;
 use crate::judge::Finding;
 use crate::transcript::{Exchange, Reading, ReadingKind, Response, Round, Shown};
-use comfy_table::{Cell, ContentArrangement, Table, TableStyle, presets};
+use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle, presets};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -17,6 +17,12 @@ const MOST_IN_FULL: usize = 4;
 const MOST_BODY: usize = 1_000;
 /// Ids of effects that are shown of one reading.
 const MOST_IDS: usize = 6;
+
+/// A line above, below and under the header; rows stand close together.
+const LINES: TableStyle = TableStyle::new()
+    .top_border(LineStyle::none().fill('─').junction('─'))
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .bottom_border(LineStyle::none().fill('─').junction('─'));
 
 /// The round that shows the finding: its first failed one, else the first that it points to.
 pub(super) fn round<'a>(case: &'a CaseReport, finding: &Finding) -> Option<&'a Round> {
@@ -208,7 +214,7 @@ fn shows(shown: &Result<Shown, String>) -> String {
 }
 
 /// `1 effect`, `2 effects`.
-pub(super) fn plural(count: usize, word: &str) -> String {
+pub fn plural(count: usize, word: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {word}{ending}")
 }
@@ -275,7 +281,6 @@ fn bare(width: u16) -> Table {
 
 /// A table whose look does not depend on the terminal that the tool runs in.
 pub(super) fn plain_table(width: u16) -> Table {
-    const LINES: TableStyle = presets::UTF8_HORIZONTAL_ONLY;
     let mut table = Table::new();
     table
         .load_style(LINES)

@@ -12,6 +12,7 @@ use crate::grade::Report;
 
 pub use clean::{clip, line};
 pub use entry::{Entry, Standing, counts, entries, severity};
+pub use evidence::plural;
 
 /// The formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -55,7 +55,7 @@ pub fn in_words(id: &str, scenarios: &[Scenario]) -> Result<String, Failure> {
         return contract::promise_in_words(promise, scenarios);
     }
     if let Some(flaw) = Flaw::from_name(id) {
-        return Ok(flaw_in_words(flaw));
+        return Ok(flaw_in_words(flaw, scenarios));
     }
     Err(unknown(id, scenarios))
 }
@@ -103,7 +103,7 @@ fn list(scenarios: &[&Scenario], text: &mut String) {
     }
 }
 
-fn flaw_in_words(flaw: Flaw) -> String {
+fn flaw_in_words(flaw: Flaw, scenarios: &[Scenario]) -> String {
     let mut text = format!(
         "{} ({}), a defect that the demo API can be given\n\n{}\n",
         flaw.name(),
@@ -115,6 +115,14 @@ fn flaw_in_words(flaw: Flaw) -> String {
         for expectation in flaw.breaks() {
             let _ = writeln!(text, "  {expectation}");
         }
+    }
+    let catching: Vec<&Scenario> = scenarios
+        .iter()
+        .filter(|scenario| catches(scenario, flaw))
+        .collect();
+    if !catching.is_empty() {
+        text.push_str("\nScenarios that are made to catch it:\n");
+        list(&catching, &mut text);
     }
     if !flaw.reports().is_empty() {
         text.push_str("\nReported elsewhere:\n");
@@ -128,6 +136,15 @@ fn flaw_in_words(flaw: Flaw) -> String {
     }
     let _ = writeln!(text, "\nTry it: idemspec demo --flaw {}", flaw.name());
     text
+}
+
+/// Whether the scenario's notes name the flaw behind `catches:`.
+fn catches(scenario: &Scenario, flaw: Flaw) -> bool {
+    scenario
+        .notes
+        .iter()
+        .filter_map(|note| note.trim_start().strip_prefix("catches:"))
+        .any(|ids| ids.split_whitespace().any(|id| id == flaw.id()))
 }
 
 #[cfg(test)]

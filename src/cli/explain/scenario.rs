@@ -31,15 +31,7 @@ pub(super) fn in_words(scenario: &Scenario, case: Option<&str>) -> Result<String
         let _ = writeln!(text, "\n{}", scenario.notes.join("\n"));
     }
     circumstances(scenario, &mut text);
-    for case in cases {
-        match &case.name {
-            Some(name) => {
-                let _ = writeln!(text, "\nSteps of the case {name}:");
-            }
-            None => text.push_str("\nSteps:\n"),
-        }
-        text.push_str(&steps(&case.steps));
-    }
+    cases_in_words(&cases, &mut text);
     if !scenario.assume.is_empty() {
         text.push_str("\nIt shows something only if:\n");
         for own in &scenario.assume {
@@ -48,6 +40,34 @@ pub(super) fn in_words(scenario: &Scenario, case: Option<&str>) -> Result<String
     }
     expectations(scenario, &mut text);
     Ok(text)
+}
+
+/// The steps of the first case, and what the others do in another way.
+fn cases_in_words(cases: &[&Case], text: &mut String) {
+    let Some((first, others)) = cases.split_first() else {
+        return;
+    };
+    match &first.name {
+        Some(name) => {
+            let _ = writeln!(text, "\nSteps of the case {name}:");
+        }
+        None => text.push_str("\nSteps:\n"),
+    }
+    let usual = steps(&first.steps);
+    for step in &usual {
+        let _ = writeln!(text, "  {step}");
+    }
+    if !others.is_empty() {
+        text.push_str("\nWhat the other cases do in another way:\n");
+    }
+    for case in others {
+        let _ = writeln!(text, "  {}", case.name.as_deref().unwrap_or("unnamed"));
+        for step in steps(&case.steps) {
+            if !usual.contains(&step) {
+                let _ = writeln!(text, "    {step}");
+            }
+        }
+    }
 }
 
 fn no_such_case(scenario: &Scenario) -> Failure {

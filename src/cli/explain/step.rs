@@ -2,20 +2,17 @@
 
 use super::request::{moment, request};
 use crate::scenario::{Release, Step, Until, Wait};
-use std::fmt::Write;
 
-/// The steps as a list, those of a `together` below it.
-pub(super) fn steps(steps: &[Step]) -> String {
-    let mut text = String::new();
+/// One line for each step, with its number; those of a `together` are lines of their own.
+pub(super) fn steps(steps: &[Step]) -> Vec<String> {
+    let mut lines = Vec::new();
     for (index, step) in steps.iter().enumerate() {
-        let _ = writeln!(text, "  {}. {}", index + 1, sentence(step));
+        lines.push(format!("{}. {}", index + 1, sentence(step)));
         if let Step::Together(inner) = step {
-            for step in inner {
-                let _ = writeln!(text, "     - {}", sentence(step));
-            }
+            lines.extend(inner.iter().map(|step| format!("   - {}", sentence(step))));
         }
     }
-    text
+    lines
 }
 
 fn sentence(step: &Step) -> String {

@@ -59,8 +59,11 @@ fn block(case: &CaseReport, entries: &[Entry<'_>], look: &Look, text: &mut Strin
     );
     let _ = writeln!(text, "  {}", line(&case.name()));
     let mut explained: Vec<ItemId> = Vec::new();
-    for finding in entries.iter().filter_map(|entry| entry.finding) {
-        sentence(finding, look, text);
+    for entry in entries {
+        let Some(finding) = entry.finding else {
+            continue;
+        };
+        sentence(finding, entry.standing, look, text);
         if !explained.contains(&finding.item) {
             explained.push(finding.item);
             let item = finding.item.item();
@@ -85,12 +88,12 @@ fn block(case: &CaseReport, entries: &[Entry<'_>], look: &Look, text: &mut Strin
     text.push('\n');
 }
 
-fn sentence(finding: &Finding, look: &Look, text: &mut String) {
+fn sentence(finding: &Finding, standing: Standing, look: &Look, text: &mut String) {
     let tally = finding.rounds;
     let _ = write!(
         text,
         "    {} {}, {}: {}",
-        look.paint("×", AnsiColor::Red),
+        look.paint("×", color(standing)),
         finding.item,
         line(&finding.id),
         line(&finding.reason)
