@@ -4,8 +4,8 @@
 use crate::checklist::ItemId;
 use crate::contract::Contract;
 use crate::scenario::{
-    Case, Close, HookName, Moment, Need, OperationRole, PrincipalRole, Quantity, Request, Scenario, Step, TimeSpan,
-    When,
+    Case, Close, HookName, Moment, Need, OperationRole, PrincipalRole, Quantity, Request, Scenario,
+    Step, TimeSpan, When,
 };
 use crate::target::Target;
 use crate::target::action::HookName as Declared;
@@ -77,9 +77,15 @@ impl Selection {
         let by_name = self.scenarios.is_empty()
             || self.scenarios.iter().any(|wanted| {
                 let wanted = wanted.trim_end_matches('/');
-                id == *wanted || scenario.id == *wanted || scenario.id.starts_with(&format!("{wanted}/"))
+                id == *wanted
+                    || scenario.id == *wanted
+                    || scenario.id.starts_with(&format!("{wanted}/"))
             });
-        let by_item = self.items.is_empty() || scenario.expect.iter().any(|(item, _)| self.items.contains(item));
+        let by_item = self.items.is_empty()
+            || scenario
+                .expect
+                .iter()
+                .any(|(item, _)| self.items.contains(item));
         by_name && by_item
     }
 }
@@ -96,11 +102,20 @@ pub fn plan(
         if !selection.operations.is_empty() && !selection.operations.contains(&operation.name) {
             continue;
         }
-        let Some(contract) = contracts.get(&operation.name) else { continue };
+        let Some(contract) = contracts.get(&operation.name) else {
+            continue;
+        };
         for scenario in scenarios {
             for (index, case) in scenario.cases.iter().enumerate() {
                 if selection.wants(scenario, case) {
-                    let fit = Fit { target, contracts, contract, operation, scenario, case };
+                    let fit = Fit {
+                        target,
+                        contracts,
+                        contract,
+                        operation,
+                        scenario,
+                        case,
+                    };
                     cases.push(fit.plan(scenario, index));
                 }
             }
@@ -124,7 +139,10 @@ impl Fit<'_> {
         let requests = self.requests();
         PlannedCase {
             subject: self.operation.name.clone(),
-            other: self.target.other(self.operation).map(|other| other.name.clone()),
+            other: self
+                .target
+                .other(self.operation)
+                .map(|other| other.name.clone()),
             other_method: self.operation.other_method.clone(),
             scenario: Arc::clone(scenario),
             case,
@@ -139,15 +157,27 @@ impl Fit<'_> {
         if steps().any(|step| matches!(step, Step::Recheck { .. })) {
             return Lane::Last;
         }
-        if steps().any(|step| matches!(step, Step::Elapse(_))) && self.has_hook(HookName::AdvanceClock) {
+        if steps().any(|step| matches!(step, Step::Elapse(_)))
+            && self.has_hook(HookName::AdvanceClock)
+        {
             return Lane::Clock;
         }
-        let shares = self.operation.effects.iter().any(|probe| probe.sharing(self.target) == Lifetime::Run);
+        let shares = self
+            .operation
+            .effects
+            .iter()
+            .any(|probe| probe.sharing(self.target) == Lifetime::Run);
         if self.scenario.alone || shares {
             return Lane::Alone;
         }
-        let timed = self.case.steps.iter().any(|step| matches!(step, Step::Together(_) | Step::Burst { .. }))
-            || steps().filter_map(Step::request).any(|request| request.at.is_some() || request.fault.is_some());
+        let timed = self
+            .case
+            .steps
+            .iter()
+            .any(|step| matches!(step, Step::Together(_) | Step::Burst { .. }))
+            || steps()
+                .filter_map(Step::request)
+                .any(|request| request.at.is_some() || request.fault.is_some());
         if timed { Lane::Timed } else { Lane::Shared }
     }
 
@@ -176,7 +206,9 @@ impl Fit<'_> {
         if let Some(limit) = self.target.limits.requests
             && requests > limit
         {
-            return Err(format!("{requests} requests, and the budget is {limit} (limits.requests)"));
+            return Err(format!(
+                "{requests} requests, and the budget is {limit} (limits.requests)"
+            ));
         }
         Ok(())
     }
@@ -185,21 +217,35 @@ impl Fit<'_> {
         let name = &self.operation.name;
         let probes = &self.operation.effects;
         let ok = match need {
-            Need::Key => return self.key_place().map(|_| ()).ok_or_else(|| format!("{name} has no key")),
+            Need::Key => {
+                return self
+                    .key_place()
+                    .map(|_| ())
+                    .ok_or_else(|| format!("{name} has no key"));
+            }
             Need::Body => self.operation.request.body.is_some(),
             Need::Json => matches!(self.operation.request.body, Some(Body::Json(_))),
             Need::HeaderKey => matches!(self.key_place(), Some(Carrier::Header(_))),
             Need::Given => self.operation.given.is_some(),
-            Need::IdempotentMethod => matches!(self.operation.request.method.as_str(), "PUT" | "DELETE"),
-            Need::State => probes.iter().any(|probe| matches!(probe.reading, Reading::State(_))),
+            Need::IdempotentMethod => {
+                matches!(self.operation.request.method.as_str(), "PUT" | "DELETE")
+            }
+            Need::State => probes
+                .iter()
+                .any(|probe| matches!(probe.reading, Reading::State(_))),
             Need::Bound => probes.iter().any(|probe| probe.bound.is_some()),
             Need::Lookup => {
                 let lookup = &self.operation.lookup;
-                lookup.by_key.is_some() || lookup.by_reference.is_some() || lookup.by_identity.is_some()
+                lookup.by_key.is_some()
+                    || lookup.by_reference.is_some()
+                    || lookup.by_identity.is_some()
             }
             Need::Replicas => self.target.base_urls.len() > 1,
             Need::Retention => self.contract.retention.is_some(),
-            Need::RetentionEnd => self.contract.retention.is_some_and(|retention| retention.max.is_some()),
+            Need::RetentionEnd => self
+                .contract
+                .retention
+                .is_some_and(|retention| retention.max.is_some()),
             Need::FirstSent => false,
         };
         if ok {
@@ -211,13 +257,19 @@ impl Fit<'_> {
             Need::Json => format!("{name} sends no JSON"),
             Need::HeaderKey => format!("the key of {name} travels in no header"),
             Need::Given => format!("{name} works on no resource that must exist first (given)"),
-            Need::IdempotentMethod => format!("{} is not idempotent by its meaning", self.operation.request.method),
+            Need::IdempotentMethod => format!(
+                "{} is not idempotent by its meaning",
+                self.operation.request.method
+            ),
             Need::State => format!("{name} has no probe of a state"),
             Need::Bound => format!("{name} has no probe with a bound"),
             Need::Lookup => format!("{name} declares no lookup"),
             Need::Replicas => "base-url names one instance only".to_owned(),
             Need::Retention => format!("the contract {} declares no retention", self.contract.name),
-            Need::RetentionEnd => format!("the contract {} declares no end of the retention", self.contract.name),
+            Need::RetentionEnd => format!(
+                "the contract {} declares no end of the retention",
+                self.contract.name
+            ),
             Need::FirstSent => "dates of the first sending are not supported yet".to_owned(),
         })
     }
@@ -225,8 +277,12 @@ impl Fit<'_> {
     fn step(&self, step: &Step) -> Result<(), String> {
         match step {
             Step::Send { request, .. } | Step::Retry { request, .. } => self.request(request),
-            Step::Burst { request, copies, .. } => {
-                if self.target.limits.in_flight == Some(1) && copies.iter().any(|copies| *copies > 1) {
+            Step::Burst {
+                request, copies, ..
+            } => {
+                if self.target.limits.in_flight == Some(1)
+                    && copies.iter().any(|copies| *copies > 1)
+                {
                     return Err("limits.in-flight is 1: no bursts".to_owned());
                 }
                 self.request(request)
@@ -257,7 +313,9 @@ impl Fit<'_> {
                 "reordered" | "spaced" | "number-form" | "escaped" if !json => {
                     return Err(format!("{} sends no JSON", operation.name));
                 }
-                "new-boundary" => return Err(format!("{} sends no multipart body", operation.name)),
+                "new-boundary" => {
+                    return Err(format!("{} sends no multipart body", operation.name));
+                }
                 "chunked" if operation.request.body.is_none() => {
                     return Err(format!("{} sends no body", operation.name));
                 }
@@ -267,8 +325,12 @@ impl Fit<'_> {
         if let Some(moment) = &request.at {
             self.moment(moment)?;
         }
-        let Some(fault) = &request.fault else { return Ok(()) };
-        if fault.close() == Some(Close::RstStream) && self.target.http != crate::target::HttpVersion::Http2 {
+        let Some(fault) = &request.fault else {
+            return Ok(());
+        };
+        if fault.close() == Some(Close::RstStream)
+            && self.target.http != crate::target::HttpVersion::Http2
+        {
             return Err("HTTP/1.1 has no streams to reset (http: 2 asks for HTTP/2)".to_owned());
         }
         match fault {
@@ -287,15 +349,25 @@ impl Fit<'_> {
             OperationRole::Subject => Ok(self.operation),
             OperationRole::Other => {
                 let other = self.target.other(self.operation);
-                let other = other.ok_or_else(|| format!("no second operation: name one under `other` of {name}"))?;
-                if self.contracts.contains_key(&other.name) { Ok(other) } else { Err(format!("{} has no contract", other.name)) }
+                let other = other.ok_or_else(|| {
+                    format!("no second operation: name one under `other` of {name}")
+                })?;
+                if self.contracts.contains_key(&other.name) {
+                    Ok(other)
+                } else {
+                    Err(format!("{} has no contract", other.name))
+                }
             }
             OperationRole::OtherMethod => self
                 .operation
                 .other_method
                 .as_deref()
                 .and_then(|other| self.target.operation(other))
-                .ok_or_else(|| format!("no operation with another method: name one under `other-method` of {name}")),
+                .ok_or_else(|| {
+                    format!(
+                        "no operation with another method: name one under `other-method` of {name}"
+                    )
+                }),
         }
     }
 
@@ -313,7 +385,9 @@ impl Fit<'_> {
             role => {
                 let known = Role::from_name(role.name()).and_then(declared);
                 known.map(|_| ()).ok_or_else(|| match role {
-                    PrincipalRole::OtherTenant => "no principal of another tenant (principals.other-tenant)".to_owned(),
+                    PrincipalRole::OtherTenant => {
+                        "no principal of another tenant (principals.other-tenant)".to_owned()
+                    }
                     role => format!("no principal `{}`", role.name()),
                 })
             }
@@ -322,16 +396,25 @@ impl Fit<'_> {
 
     fn moment(&self, moment: &Moment) -> Result<(), String> {
         if moment.when == When::Effect && self.operation.effects.is_empty() {
-            return Err(format!("{} has no effects that could be seen", self.operation.name));
+            return Err(format!(
+                "{} has no effects that could be seen",
+                self.operation.name
+            ));
         }
         let spans = moment.plus.iter().chain(moment.spread.iter().flatten());
         for span in spans {
             match span.quantity() {
                 Some(Quantity::LockTimeout) if self.contract.lock_timeout.is_none() => {
-                    return Err(format!("the contract {} declares no lock-timeout", self.contract.name));
+                    return Err(format!(
+                        "the contract {} declares no lock-timeout",
+                        self.contract.name
+                    ));
                 }
                 Some(Quantity::Retention) if self.contract.retention.is_none() => {
-                    return Err(format!("the contract {} declares no retention", self.contract.name));
+                    return Err(format!(
+                        "the contract {} declares no retention",
+                        self.contract.name
+                    ));
                 }
                 _ => {}
             }
@@ -342,12 +425,18 @@ impl Fit<'_> {
     fn elapse(&self, span: TimeSpan) -> Result<(), String> {
         let time = match span.0 {
             crate::scenario::Amount::Fixed(time) => time,
-            crate::scenario::Amount::Share { share, of: Quantity::Retention } => {
-                let retention = self
-                    .contract
-                    .retention
-                    .ok_or_else(|| format!("the contract {} declares no retention", self.contract.name))?;
-                let whole = if share >= 1.0 { retention.max.unwrap_or(retention.min) } else { retention.min };
+            crate::scenario::Amount::Share {
+                share,
+                of: Quantity::Retention,
+            } => {
+                let retention = self.contract.retention.ok_or_else(|| {
+                    format!("the contract {} declares no retention", self.contract.name)
+                })?;
+                let whole = if share >= 1.0 {
+                    retention.max.unwrap_or(retention.min)
+                } else {
+                    retention.min
+                };
                 whole.mul_f64(share)
             }
             crate::scenario::Amount::Share { .. } => Duration::ZERO,

@@ -55,8 +55,15 @@ pub fn run(args: RunArgs) -> Result<Exit, Failure> {
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }
-    if let Some(sign) = ready.target.looks_live.as_ref().filter(|_| !args.live && !args.dry_run) {
-        return Err(Failure::Usage(format!("{sign}: --live, or use the sandbox")));
+    if let Some(sign) = ready
+        .target
+        .looks_live
+        .as_ref()
+        .filter(|_| !args.live && !args.dry_run)
+    {
+        return Err(Failure::Usage(format!(
+            "{sign}: --live, or use the sandbox"
+        )));
     }
     let job = Job {
         ready,
@@ -105,10 +112,15 @@ async fn carry_out(job: Job, output: &Output) -> Result<Exit, Failure> {
         &job.ready.target,
         &job.ready.contracts,
         &job.scenarios,
-        &plan::Selection { operations: job.selection.operation.clone(), ..plan::Selection::default() },
+        &plan::Selection {
+            operations: job.selection.operation.clone(),
+            ..plan::Selection::default()
+        },
     );
     if plan.cases.is_empty() {
-        return Err(Failure::Usage("nothing is selected: `idemspec list operations TARGET` shows what there is".to_owned()));
+        return Err(Failure::Usage(
+            "nothing is selected: `idemspec list operations TARGET` shows what there is".to_owned(),
+        ));
     }
     if job.dry_run {
         screen::say(&dry_run::describe(&job.ready.target, &plan))?;
@@ -141,16 +153,33 @@ async fn carry_out(job: Job, output: &Output) -> Result<Exit, Failure> {
 
 /// Run, judge, grade: plan in, report out.
 async fn produce(job: Job, plan: &Plan, progress: &Callback) -> Result<Report, Failure> {
-    let Job { ready, selection, allow_hosts, .. } = job;
-    let Ready { target, contracts, file, .. } = ready;
-    let seed = selection.seed.unwrap_or_else(|| u64::from(std::process::id()));
+    let Job {
+        ready,
+        selection,
+        allow_hosts,
+        ..
+    } = job;
+    let Ready {
+        target,
+        contracts,
+        file,
+        ..
+    } = ready;
+    let seed = selection
+        .seed
+        .unwrap_or_else(|| u64::from(std::process::id()));
     let began = Instant::now();
     let mut about = RunInfo {
         idemspec: env!("CARGO_PKG_VERSION").to_owned(),
         format: FORMAT,
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         target: target.name.clone(),
-        base_urls: target.base_urls.iter().filter_map(|base| base.resolve(None).ok()).map(|url| url.to_string()).collect(),
+        base_urls: target
+            .base_urls
+            .iter()
+            .filter_map(|base| base.resolve(None).ok())
+            .map(|url| url.to_string())
+            .collect(),
         contract: contract_names(&contracts),
         file: file.clone(),
         seed,
@@ -164,20 +193,40 @@ async fn produce(job: Job, plan: &Plan, progress: &Callback) -> Result<Report, F
         seed,
         port: None,
     };
-    let runner = Arc::new(Runner::new(setup).map_err(|problem| Failure::Usage(problem.to_string()))?);
+    let runner =
+        Arc::new(Runner::new(setup).map_err(|problem| Failure::Usage(problem.to_string()))?);
     stop_on_interrupt(&runner);
-    let RunResult { transcripts, requests, stopped, headlines } = runner.run(plan, progress).await;
+    let RunResult {
+        transcripts,
+        requests,
+        stopped,
+        headlines,
+    } = runner.run(plan, progress).await;
     about.requests = requests;
     about.stopped = stopped;
     about.took_micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let judged = plan.cases.iter().zip(transcripts).map(|(planned, transcript)| judged(planned, &contracts, transcript));
+    let judged = plan
+        .cases
+        .iter()
+        .zip(transcripts)
+        .map(|(planned, transcript)| judged(planned, &contracts, transcript));
     Ok(grade::grade(about, judged.collect(), &contracts, headlines))
 }
 
-fn judged(planned: &PlannedCase, contracts: &BTreeMap<String, Contract>, transcript: Transcript) -> Judged {
+fn judged(
+    planned: &PlannedCase,
+    contracts: &BTreeMap<String, Contract>,
+    transcript: Transcript,
+) -> Judged {
     let case = &planned.scenario.cases[planned.case];
     let findings = match (&planned.skip, contracts.get(&planned.subject)) {
-        (None, Some(contract)) => judge::judge(&planned.subject, &planned.scenario, case, contract, &transcript),
+        (None, Some(contract)) => judge::judge(
+            &planned.subject,
+            &planned.scenario,
+            case,
+            contract,
+            &transcript,
+        ),
         _ => Vec::new(),
     };
     Judged {
@@ -192,7 +241,10 @@ fn judged(planned: &PlannedCase, contracts: &BTreeMap<String, Contract>, transcr
 
 /// The names of the contracts in use, once each.
 fn contract_names(contracts: &BTreeMap<String, Contract>) -> String {
-    let mut names: Vec<&str> = contracts.values().map(|contract| contract.name.as_str()).collect();
+    let mut names: Vec<&str> = contracts
+        .values()
+        .map(|contract| contract.name.as_str())
+        .collect();
     names.sort_unstable();
     names.dedup();
     names.join(", ")

@@ -37,13 +37,21 @@ pub struct Surroundings {
 
 impl Environment for Surroundings {
     fn var(&self, name: &str) -> Option<String> {
-        self.known.get(name).cloned().or_else(|| std::env::var(name).ok())
+        self.known
+            .get(name)
+            .cloned()
+            .or_else(|| std::env::var(name).ok())
     }
 
     fn file(&self, path: &Path, from: &str) -> Result<Source, String> {
-        let beside = Path::new(from).parent().map_or_else(|| path.to_owned(), |folder| folder.join(path));
+        let beside = Path::new(from)
+            .parent()
+            .map_or_else(|| path.to_owned(), |folder| folder.join(path));
         let text = std::fs::read_to_string(&beside).map_err(|error| error.to_string())?;
-        Ok(Source { name: beside.display().to_string(), text })
+        Ok(Source {
+            name: beside.display().to_string(),
+            text,
+        })
     }
 }
 
@@ -64,7 +72,9 @@ pub fn from_file(
         secrets: secrets.map(read_secrets).transpose()?.unwrap_or_default(),
     };
     let source = files::read(path)?;
-    let surroundings = Surroundings { known: BTreeMap::new() };
+    let surroundings = Surroundings {
+        known: BTreeMap::new(),
+    };
     ready(source, &options, &surroundings, contract)
 }
 
@@ -72,13 +82,27 @@ pub fn from_file(
 ///
 /// # Errors
 /// A contract that does not exist.
-pub fn demo(address: SocketAddr, admin: SocketAddr, contract: Option<&str>) -> Result<Ready, Failure> {
+pub fn demo(
+    address: SocketAddr,
+    admin: SocketAddr,
+    contract: Option<&str>,
+) -> Result<Ready, Failure> {
     let known = [
         ("DEMO_URL".to_owned(), format!("http://{address}")),
         ("DEMO_ADMIN".to_owned(), format!("http://{admin}")),
     ];
-    let source = Source { name: "the demo's target file".to_owned(), text: DEMO.to_owned() };
-    ready(Arc::new(source), &Options::default(), &Surroundings { known: known.into() }, contract)
+    let source = Source {
+        name: "the demo's target file".to_owned(),
+        text: DEMO.to_owned(),
+    };
+    ready(
+        Arc::new(source),
+        &Options::default(),
+        &Surroundings {
+            known: known.into(),
+        },
+        contract,
+    )
 }
 
 fn ready(
@@ -88,18 +112,28 @@ fn ready(
     contract: Option<&str>,
 ) -> Result<Ready, Failure> {
     let file = source.name.clone();
-    let Loaded { target, warnings } = load(source, options, surroundings).map_err(Failure::BadFiles)?;
+    let Loaded { target, warnings } =
+        load(source, options, surroundings).map_err(Failure::BadFiles)?;
     let contracts = contracts(&target, contract)?;
-    Ok(Ready { target, contracts, warnings, file })
+    Ok(Ready {
+        target,
+        contracts,
+        warnings,
+        file,
+    })
 }
 
-fn contracts(target: &Target, instead: Option<&str>) -> Result<BTreeMap<String, Contract>, Failure> {
+fn contracts(
+    target: &Target,
+    instead: Option<&str>,
+) -> Result<BTreeMap<String, Contract>, Failure> {
     let bad = |problem: Diagnostic| Failure::BadFiles(vec![problem]);
     let mut contracts = BTreeMap::new();
     for operation in &target.operations {
         let contract = match instead {
             Some(name) => contract::named(name).map_err(bad)?,
-            None => contract::resolve(operation.contract.as_ref().or(target.contract.as_ref())).map_err(bad)?,
+            None => contract::resolve(operation.contract.as_ref().or(target.contract.as_ref()))
+                .map_err(bad)?,
         };
         contracts.insert(operation.name.clone(), contract);
     }
@@ -117,9 +151,16 @@ fn read_secrets(path: &Path) -> Result<BTreeMap<String, String>, Failure> {
         }
         let Some((name, value)) = line.split_once('=') else {
             // The line itself is not shown: it may hold a secret.
-            return Err(Failure::Usage(format!("{}:{}: a line is NAME=VALUE", source.name, index + 1)));
+            return Err(Failure::Usage(format!(
+                "{}:{}: a line is NAME=VALUE",
+                source.name,
+                index + 1
+            )));
         };
-        secrets.insert(name.trim().to_owned(), value.trim().trim_matches('"').to_owned());
+        secrets.insert(
+            name.trim().to_owned(),
+            value.trim().trim_matches('"').to_owned(),
+        );
     }
     Ok(secrets)
 }
@@ -129,7 +170,10 @@ fn read_secrets(path: &Path) -> Result<BTreeMap<String, String>, Failure> {
 /// # Errors
 /// A file that cannot be read or holds no certificate or key.
 pub fn tls(target: &Target, file: &str) -> Result<TlsOptions, Failure> {
-    let folder = Path::new(file).parent().map(Path::to_path_buf).unwrap_or_default();
+    let folder = Path::new(file)
+        .parent()
+        .map(Path::to_path_buf)
+        .unwrap_or_default();
     let certificates = |path: &str| -> Result<Vec<CertificateDer<'static>>, Failure> {
         let path: PathBuf = folder.join(path);
         let unreadable = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
@@ -137,7 +181,11 @@ pub fn tls(target: &Target, file: &str) -> Result<TlsOptions, Failure> {
             .map_err(|error| unreadable(error.to_string()))?
             .collect::<Result<_, _>>()
             .map_err(|error| unreadable(error.to_string()))?;
-        if found.is_empty() { Err(unreadable("it holds no certificate".to_owned())) } else { Ok(found) }
+        if found.is_empty() {
+            Err(unreadable("it holds no certificate".to_owned()))
+        } else {
+            Ok(found)
+        }
     };
     let identity = match (&target.tls.cert, &target.tls.key) {
         (Some(cert), Some(key)) => {
@@ -149,7 +197,13 @@ pub fn tls(target: &Target, file: &str) -> Result<TlsOptions, Failure> {
         _ => None,
     };
     Ok(TlsOptions {
-        extra_roots: target.tls.ca.as_deref().map(certificates).transpose()?.unwrap_or_default(),
+        extra_roots: target
+            .tls
+            .ca
+            .as_deref()
+            .map(certificates)
+            .transpose()?
+            .unwrap_or_default(),
         identity,
         verify: target.tls.verify,
     })

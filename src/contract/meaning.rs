@@ -102,6 +102,8 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
     let this = &round.exchanges[index];
     let sent = this.times.sent.unwrap_or(this.times.ended);
     let began = |other: &Exchange| other.times.sent.unwrap_or(other.times.ended);
+    // A response is over with its last byte: what is released by it comes afterwards.
+    let over = |other: &Exchange| other.times.last_byte.unwrap_or(other.times.ended);
     let same_key = |other: &&'a Exchange| shares_key(other, this);
     let others = || {
         round
@@ -154,9 +156,8 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
 
     let ended_success = own_earlier()
         .filter(success)
-        .any(|other| other.times.ended <= sent);
-    let overlapping =
-        own().any(|other| began(other) < this.times.ended && sent < other.times.ended);
+        .any(|other| over(other) <= sent);
+    let overlapping = own().any(|other| began(other) < over(this) && sent < over(other));
     let lost = own_earlier().any(|other| other.response.is_none());
     let last = own_earlier()
         .filter(|other| other.response.is_some())
@@ -171,7 +172,10 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
         last.map_or(Earlier::Nothing, |last| Earlier::Ended(last.outcome))
     };
 
-    let since_first = first_success.and_then(|first| sent.checked_sub(first.times.ended));
+    let since_first = own_earlier()
+        .filter(success)
+        .filter_map(|other| sent.checked_sub(over(other)))
+        .max();
     let aged = original.and_then(|original| {
         let moved: Duration = round
             .hooks
@@ -182,8 +186,9 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
         (moved > Duration::ZERO).then_some(moved)
     });
     let known: Vec<&String> = own_earlier()
-        .filter(success)
-        .filter_map(|other| other.response.as_ref()?.identity.as_ref())
+        .flat_map(|other| [&other.response, &other.late])
+        .filter_map(|response| response.as_ref().filter(|response| response.success))
+        .filter_map(|response| response.identity.as_ref())
         .collect();
     let identity = match this
         .response

@@ -20,18 +20,27 @@ pub(super) fn record(
     mask: &[Selector],
     masker: &Masker,
 ) -> Response {
-    let answer = Answer { status, headers, body };
+    let answer = Answer {
+        status,
+        headers,
+        body,
+    };
     let json: Option<Value> = serde_json::from_slice(body).ok();
-    let identity = operation
-        .identity
-        .iter()
-        .find_map(|selector| selector.select(&answer).into_iter().find_map(|value| plain(&value)));
+    let identity = operation.identity.iter().find_map(|selector| {
+        selector
+            .select(&answer)
+            .into_iter()
+            .find_map(|value| plain(&value))
+    });
     let mut stable_json = json.clone();
     if let Some(json) = &mut stable_json {
         for selector in &operation.volatile {
             if let Selector::Json(path) = selector {
-                let places: Vec<String> =
-                    path.query_located(json).locations().map(serde_json_path::NormalizedPath::to_json_pointer).collect();
+                let places: Vec<String> = path
+                    .query_located(json)
+                    .locations()
+                    .map(serde_json_path::NormalizedPath::to_json_pointer)
+                    .collect();
                 for place in places {
                     remove(json, &place);
                 }
@@ -43,12 +52,20 @@ pub(super) fn record(
         .map(|(name, _)| name.to_ascii_lowercase())
         .filter(|name| is_volatile(name))
         .collect();
-    volatile_headers.extend(operation.volatile.iter().filter_map(|selector| match selector {
-        Selector::Header(name) => Some(name.to_ascii_lowercase()),
-        _ => None,
-    }));
-    let secrets: Vec<String> =
-        mask.iter().flat_map(|selector| selector.select(&answer)).filter_map(|value| plain(&value)).collect();
+    volatile_headers.extend(
+        operation
+            .volatile
+            .iter()
+            .filter_map(|selector| match selector {
+                Selector::Header(name) => Some(name.to_ascii_lowercase()),
+                _ => None,
+            }),
+    );
+    let secrets: Vec<String> = mask
+        .iter()
+        .flat_map(|selector| selector.select(&answer))
+        .filter_map(|value| plain(&value))
+        .collect();
     let hide = |text: &str| {
         let mut text = masker.mask(text);
         for secret in &secrets {
@@ -84,7 +101,10 @@ pub(super) fn record(
 
 /// A digest of bytes, short enough to read.
 pub(super) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(bytes)[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// A value that can be an identity: text or a number.
@@ -98,7 +118,9 @@ pub(super) fn plain(value: &Value) -> Option<String> {
 
 /// Removes the value at a JSON Pointer (RFC 6901).
 fn remove(json: &mut Value, pointer: &str) {
-    let Some((parent, last)) = pointer.rsplit_once('/') else { return };
+    let Some((parent, last)) = pointer.rsplit_once('/') else {
+        return;
+    };
     let last = last.replace("~1", "/").replace("~0", "~");
     match json.pointer_mut(parent) {
         Some(Value::Object(map)) => {
@@ -106,7 +128,11 @@ fn remove(json: &mut Value, pointer: &str) {
         }
         Some(Value::Array(list)) => {
             // Keeps the places of the others: several may have to go.
-            if let Some(entry) = last.parse::<usize>().ok().and_then(|index| list.get_mut(index)) {
+            if let Some(entry) = last
+                .parse::<usize>()
+                .ok()
+                .and_then(|index| list.get_mut(index))
+            {
                 *entry = Value::Null;
             }
         }
@@ -118,7 +144,14 @@ fn remove(json: &mut Value, pointer: &str) {
 fn is_volatile(name: &str) -> bool {
     matches!(
         name,
-        "date" | "age" | "server-timing" | "set-cookie" | "traceparent" | "connection" | "keep-alive" | "transfer-encoding"
+        "date"
+            | "age"
+            | "server-timing"
+            | "set-cookie"
+            | "traceparent"
+            | "connection"
+            | "keep-alive"
+            | "transfer-encoding"
     ) || name.ends_with("request-id")
         || name.contains("ratelimit")
         || name.starts_with("cf-")
@@ -144,7 +177,11 @@ fn tokens(
             None => found.push(Token {
                 digest,
                 place: place.to_owned(),
-                shown: if secret { masker.pseudonym(text) } else { hide(text) },
+                shown: if secret {
+                    masker.pseudonym(text)
+                } else {
+                    hide(text)
+                },
                 secret,
                 identity,
             }),
@@ -179,7 +216,10 @@ fn tokens(
                 add(word, "body", false, false);
             }
             // An identity may be short: every leaf that could be one is kept whole.
-            if leaf.len() <= 64 && leaf.chars().any(|c| c.is_ascii_digit()) && leaf.chars().any(char::is_alphabetic) {
+            if leaf.len() <= 64
+                && leaf.chars().any(|c| c.is_ascii_digit())
+                && leaf.chars().any(char::is_alphabetic)
+            {
                 add(leaf, "body", false, false);
             }
         }),
@@ -203,12 +243,13 @@ fn each_leaf(json: &Value, visit: &mut dyn FnMut(&str)) {
 
 /// Words that can hardly occur by chance: long, with letters and digits, and no date.
 fn telling_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).filter(|word| {
-        word.len() >= 12
-            && word.chars().any(|c| c.is_ascii_digit())
-            && word.chars().filter(|c| c.is_ascii_alphabetic()).count() >= 2
-            && !looks_like_a_date(word)
-    })
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'))
+        .filter(|word| {
+            word.len() >= 12
+                && word.chars().any(|c| c.is_ascii_digit())
+                && word.chars().filter(|c| c.is_ascii_alphabetic()).count() >= 2
+                && !looks_like_a_date(word)
+        })
 }
 
 fn looks_like_a_date(word: &str) -> bool {
@@ -228,7 +269,10 @@ mod tests {
     #[test]
     fn telling_words_are_ids_and_no_dates() {
         let text = "see /payments/pay_0123456789ab, made 2026-11-30T10:00:00Z as application/json";
-        assert_eq!(telling_words(text).collect::<Vec<_>>(), ["pay_0123456789ab"]);
+        assert_eq!(
+            telling_words(text).collect::<Vec<_>>(),
+            ["pay_0123456789ab"]
+        );
     }
 
     #[test]
@@ -236,6 +280,9 @@ mod tests {
         let mut json = serde_json::json!({ "a": { "b/c": 1, "d": 2 }, "list": [1, 2] });
         remove(&mut json, "/a/b~1c");
         remove(&mut json, "/list/0");
-        assert_eq!(json, serde_json::json!({ "a": { "d": 2 }, "list": [null, 2] }));
+        assert_eq!(
+            json,
+            serde_json::json!({ "a": { "d": 2 }, "list": [null, 2] })
+        );
     }
 }

@@ -5,7 +5,9 @@ use super::exchange;
 use super::probe::{self, Counted, Subject};
 use super::round::{CaseContext, RoundRun, locked};
 use super::world::{BaselineKey, Cast, World};
-use crate::scenario::{Case, Key, Marker, PrincipalRole, Request, Rounds, Runs, Scenario, Severity};
+use crate::scenario::{
+    Case, Key, Marker, PrincipalRole, Request, Rounds, Runs, Scenario, Severity,
+};
 use crate::target::operation::{Group, Lifetime, Operation, Probe, Variant};
 use crate::target::placeholder::Placeholder;
 use crate::transcript::{Ending, Exchange, Latency, Shown};
@@ -39,7 +41,11 @@ pub(super) async fn baseline(world: &World, key: BaselineKey) -> Baseline {
 }
 
 async fn measure(world: &World, key: &BaselineKey) -> Baseline {
-    let cast = Cast { subject: key.operation.clone(), other: None, other_method: None };
+    let cast = Cast {
+        subject: key.operation.clone(),
+        other: None,
+        other_method: None,
+    };
     let scenario = Scenario {
         id: "baseline".to_owned(),
         title: String::new(),
@@ -47,19 +53,36 @@ async fn measure(world: &World, key: &BaselineKey) -> Baseline {
         needs: Vec::new(),
         runs: Runs::PerOperation,
         alone: false,
-        rounds: Rounds { count: 1, valid: 1, up_to: 1, side_by_side: 1 },
+        rounds: Rounds {
+            count: 1,
+            valid: 1,
+            up_to: 1,
+            side_by_side: 1,
+        },
         cases: Vec::new(),
         assume: Vec::new(),
         expect: Vec::new(),
         notes: Vec::new(),
     };
-    let case = Case { name: None, steps: Vec::new() };
-    let context = CaseContext { world, cast, scenario: &scenario, case: &case, measured: Mutex::new(HashMap::new()) };
+    let case = Case {
+        name: None,
+        steps: Vec::new(),
+    };
+    let context = CaseContext {
+        world,
+        cast,
+        scenario: &scenario,
+        case: &case,
+        measured: Mutex::new(HashMap::new()),
+    };
     let run = RoundRun::new(&context, 1);
     let measuring = Measuring { run: &run, key };
     match measuring.all().await {
         Ok(baseline) => baseline,
-        Err(why) => Baseline { broken: Some(why), ..Baseline::default() },
+        Err(why) => Baseline {
+            broken: Some(why),
+            ..Baseline::default()
+        },
     }
 }
 
@@ -92,14 +115,23 @@ impl Measuring<'_> {
         let operation = world.operation(&self.key.operation)?;
         let first = self.request("first", "main");
         let spec = self.run.specs(&first, 1)?.remove(0);
-        let counted = Counted { spec: spec.clone(), body: None };
+        let counted = Counted {
+            spec: spec.clone(),
+            body: None,
+        };
         for probe in &operation.effects {
             self.nothing_before(probe, &counted).await?;
         }
         let (answered, seen_early) = self.send(&first, &spec, operation).await?;
-        let mut baseline = Baseline { writes_early: seen_early, ..Baseline::default() };
+        let mut baseline = Baseline {
+            writes_early: seen_early,
+            ..Baseline::default()
+        };
         let mut took = vec![took(&answered)];
-        let own = locked(&self.run.counted).first().cloned().unwrap_or(counted);
+        let own = locked(&self.run.counted)
+            .first()
+            .cloned()
+            .unwrap_or(counted);
         for probe in &operation.effects {
             self.effect_seen(probe, &own, &answered).await?;
             baseline.live.push(probe.name.clone());
@@ -107,15 +139,27 @@ impl Measuring<'_> {
         if self.key.variants.is_empty() {
             // The same payload again: a new key alone must make a new operation.
             let second = Request {
-                like: Some(crate::scenario::Like { of: "first".to_owned(), which: None }),
+                like: Some(crate::scenario::Like {
+                    of: "first".to_owned(),
+                    which: None,
+                }),
                 ..self.request("second", "main")
             };
             let spec = self.run.specs(&second, 1)?.remove(0);
             exchange::one(self.run, &second, &spec, 0, 0, None).await?;
             let again = self.exchange("second")?;
-            let identity = |exchange: &Exchange| exchange.response.as_ref().and_then(|response| response.identity.clone());
-            let succeeded = again.response.as_ref().is_some_and(|response| response.success);
-            baseline.natural = !succeeded || (identity(&again).is_some() && identity(&again) == identity(&answered));
+            let identity = |exchange: &Exchange| {
+                exchange
+                    .response
+                    .as_ref()
+                    .and_then(|response| response.identity.clone())
+            };
+            let succeeded = again
+                .response
+                .as_ref()
+                .is_some_and(|response| response.success);
+            baseline.natural = !succeeded
+                || (identity(&again).is_some() && identity(&again) == identity(&answered));
             if succeeded {
                 took.push(self::took(&again));
             }
@@ -127,12 +171,18 @@ impl Measuring<'_> {
         }
         took.sort();
         let slowest = took.last().copied().unwrap_or_default();
-        baseline.latency = Some(Latency { p50: took[took.len() / 2], p99: slowest });
+        baseline.latency = Some(Latency {
+            p50: took[took.len() / 2],
+            p99: slowest,
+        });
         Ok(baseline)
     }
 
     fn exchange(&self, step: &str) -> Result<Exchange, String> {
-        locked(&self.run.record).last_of(step).cloned().ok_or_else(|| format!("`{step}` was not sent"))
+        locked(&self.run.record)
+            .last_of(step)
+            .cloned()
+            .ok_or_else(|| format!("`{step}` was not sent"))
     }
 
     /// Sends a request that must succeed, and says whether its effect was there well before its answer.
@@ -142,18 +192,34 @@ impl Measuring<'_> {
         spec: &super::spec::Spec,
         operation: &Operation,
     ) -> Result<(Exchange, bool), String> {
-        let counted = Counted { spec: spec.clone(), body: None };
+        let counted = Counted {
+            spec: spec.clone(),
+            body: None,
+        };
         let began = Instant::now();
         let awaits = !self.key.variants.is_empty() && !operation.effects.is_empty();
         let watch = async {
             if !awaits {
                 return None;
             }
-            let probe = operation.effects.iter().find(|probe| !mentions_request(probe))?;
+            let probe = operation
+                .effects
+                .iter()
+                .find(|probe| !mentions_request(probe))?;
             let subject = Subject::of(spec);
             loop {
-                let shows = probe::read(self.run.world(), &self.run.context.cast, probe, &subject, &[&counted]).await;
-                if shows.as_ref().is_ok_and(|shown| shown.count().is_some_and(|count| count >= 1.0)) {
+                let shows = probe::read(
+                    self.run.world(),
+                    &self.run.context.cast,
+                    probe,
+                    &subject,
+                    &[&counted],
+                )
+                .await;
+                if shows
+                    .as_ref()
+                    .is_ok_and(|shown| shown.count().is_some_and(|count| count >= 1.0))
+                {
                     return Some(began.elapsed());
                 }
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -172,7 +238,10 @@ impl Measuring<'_> {
         };
         sent?;
         let exchange = self.exchange(&request.name)?;
-        let succeeded = exchange.response.as_ref().is_some_and(|response| response.success);
+        let succeeded = exchange
+            .response
+            .as_ref()
+            .is_some_and(|response| response.success);
         if !succeeded {
             return Err(self.unsuccessful(&exchange));
         }
@@ -197,7 +266,10 @@ impl Measuring<'_> {
             (None, Ending::TimedOut) => "got no answer in time".to_owned(),
             (None, ending) => format!("got no answer: {}", ending.says()),
         };
-        format!("{}: a first request with a fresh key{who}{what} {how}", self.key.operation)
+        format!(
+            "{}: a first request with a fresh key{who}{what} {how}",
+            self.key.operation
+        )
     }
 
     /// A filter that the target ignores would count everybody's effects.
@@ -211,14 +283,20 @@ impl Measuring<'_> {
             .await
             .map_err(|why| format!("{}: the probe cannot be read: {why}", probe.name))?;
         match shows.count() {
-            Some(count) if count > 0.0 => {
-                Err(format!("{}: {count} before anything was sent: the target ignores the probe's filter", probe.name))
-            }
+            Some(count) if count > 0.0 => Err(format!(
+                "{}: {count} before anything was sent: the target ignores the probe's filter",
+                probe.name
+            )),
             _ => Ok(()),
         }
     }
 
-    async fn effect_seen(&self, probe: &Probe, counted: &Counted, answered: &Exchange) -> Result<(), String> {
+    async fn effect_seen(
+        &self,
+        probe: &Probe,
+        counted: &Counted,
+        answered: &Exchange,
+    ) -> Result<(), String> {
         let world = self.run.world();
         let subject = Subject::of(&counted.spec);
         let settle = probe.settle.unwrap_or(world.target.settle);
@@ -236,10 +314,17 @@ impl Measuring<'_> {
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let answer = answered.response.as_ref().map_or_else(String::new, |response| {
-            let identity = response.identity.as_deref().map(|id| format!(" with id {id}")).unwrap_or_default();
-            format!("{}{identity}", response.status)
-        });
+        let answer = answered
+            .response
+            .as_ref()
+            .map_or_else(String::new, |response| {
+                let identity = response
+                    .identity
+                    .as_deref()
+                    .map(|id| format!(" with id {id}"))
+                    .unwrap_or_default();
+                format!("{}{identity}", response.status)
+            });
         Err(match last {
             Ok(_) => format!(
                 "{}: no effect is seen after {}, though the response was {answer}",
@@ -252,14 +337,19 @@ impl Measuring<'_> {
 }
 
 fn took(exchange: &Exchange) -> Duration {
-    exchange.times.ended.saturating_sub(exchange.times.sent.unwrap_or(exchange.times.ended))
+    exchange
+        .times
+        .ended
+        .saturating_sub(exchange.times.sent.unwrap_or(exchange.times.ended))
 }
 
 /// Whether a probe can only be asked once the request's body is known.
 fn mentions_request(probe: &Probe) -> bool {
     let mut found = false;
     if let crate::target::operation::ProbeSource::Request(request) = &probe.source {
-        request.each_placeholder(&mut |placeholder| found |= matches!(placeholder, Placeholder::Request(_)));
+        request.each_placeholder(&mut |placeholder| {
+            found |= matches!(placeholder, Placeholder::Request(_))
+        });
     }
     found
 }
@@ -267,10 +357,27 @@ fn mentions_request(probe: &Probe) -> bool {
 /// Finds out which of several declared variants a scenario's name means: which slow one writes
 /// first, which failing one had written. Tried once, under keys of their own.
 pub(super) async fn choose(world: &World, operation: &Operation, name: &str) {
-    let Ok(candidates) = operation.variation(name) else { return };
-    let sorted_by_trial = matches!(name, "slow" | "lingers" | "fails" | "fails-once" | "fails-after" | "fails-after-once" | "fails-commit");
-    let by_name = candidates.len() == 1 && (candidates[0].name == name || candidates[0].group == Group::Named);
-    if !sorted_by_trial || by_name || candidates.iter().all(|candidate| candidate.patch == Default::default()) {
+    let Ok(candidates) = operation.variation(name) else {
+        return;
+    };
+    let sorted_by_trial = matches!(
+        name,
+        "slow"
+            | "lingers"
+            | "fails"
+            | "fails-once"
+            | "fails-after"
+            | "fails-after-once"
+            | "fails-commit"
+    );
+    let by_name = candidates.len() == 1
+        && (candidates[0].name == name || candidates[0].group == Group::Named);
+    if !sorted_by_trial
+        || by_name
+        || candidates
+            .iter()
+            .all(|candidate| candidate.patch == Default::default())
+    {
         return;
     }
     let id = (operation.name.clone(), name.to_owned());
@@ -278,14 +385,23 @@ pub(super) async fn choose(world: &World, operation: &Operation, name: &str) {
         return;
     }
     let mut found: Result<Variant, String> = Err(match name {
-        "slow" => format!("no slow variant of {} is slow before its write", operation.name),
+        "slow" => format!(
+            "no slow variant of {} is slow before its write",
+            operation.name
+        ),
         "lingers" => format!("no slow variant of {} writes first", operation.name),
-        name => format!("no failing variant of {} turned out as `{name}`", operation.name),
+        name => format!(
+            "no failing variant of {} turned out as `{name}`",
+            operation.name
+        ),
     });
     for candidate in candidates {
         let candidate = candidate.into_owned();
         let trial = format!("{name} (trial of {})", candidate.name);
-        world.chosen.lock().await.insert((operation.name.clone(), trial.clone()), Ok(candidate.clone()));
+        world.chosen.lock().await.insert(
+            (operation.name.clone(), trial.clone()),
+            Ok(candidate.clone()),
+        );
         let fits = match name {
             "slow" | "lingers" => {
                 let key = BaselineKey {
@@ -323,7 +439,11 @@ pub(super) async fn choose(world: &World, operation: &Operation, name: &str) {
 
 /// Whether a failing variant leaves an effect; `None` if it does not fail or cannot be seen.
 async fn had_written(world: &World, operation: &Operation, variant: &str) -> Option<bool> {
-    let cast = Cast { subject: operation.name.clone(), other: None, other_method: None };
+    let cast = Cast {
+        subject: operation.name.clone(),
+        other: None,
+        other_method: None,
+    };
     let key = BaselineKey {
         operation: operation.name.clone(),
         principal: PrincipalRole::Owner,
@@ -336,19 +456,38 @@ async fn had_written(world: &World, operation: &Operation, variant: &str) -> Opt
         needs: Vec::new(),
         runs: Runs::PerOperation,
         alone: false,
-        rounds: Rounds { count: 1, valid: 1, up_to: 1, side_by_side: 1 },
+        rounds: Rounds {
+            count: 1,
+            valid: 1,
+            up_to: 1,
+            side_by_side: 1,
+        },
         cases: Vec::new(),
         assume: Vec::new(),
         expect: Vec::new(),
         notes: Vec::new(),
     };
-    let case = Case { name: None, steps: Vec::new() };
-    let context = CaseContext { world, cast, scenario: &scenario, case: &case, measured: Mutex::new(HashMap::new()) };
+    let case = Case {
+        name: None,
+        steps: Vec::new(),
+    };
+    let context = CaseContext {
+        world,
+        cast,
+        scenario: &scenario,
+        case: &case,
+        measured: Mutex::new(HashMap::new()),
+    };
     let run = RoundRun::new(&context, 1);
-    let measuring = Measuring { run: &run, key: &key };
+    let measuring = Measuring {
+        run: &run,
+        key: &key,
+    };
     let request = measuring.request("failed", "main");
     let spec = run.specs(&request, 1).ok()?.remove(0);
-    exchange::one(&run, &request, &spec, 0, 0, None).await.ok()?;
+    exchange::one(&run, &request, &spec, 0, 0, None)
+        .await
+        .ok()?;
     let failed = measuring.exchange("failed").ok()?;
     if failed.response.is_none_or(|response| response.success) {
         return None;
@@ -358,8 +497,18 @@ async fn had_written(world: &World, operation: &Operation, variant: &str) -> Opt
     let settle = probe.settle.unwrap_or(world.target.settle);
     let began = Instant::now();
     loop {
-        let shows = probe::read(world, &context.cast, probe, &Subject::of(&spec), &[&counted]).await;
-        if shows.as_ref().is_ok_and(|shown| shown.count().is_some_and(|count| count >= 1.0)) {
+        let shows = probe::read(
+            world,
+            &context.cast,
+            probe,
+            &Subject::of(&spec),
+            &[&counted],
+        )
+        .await;
+        if shows
+            .as_ref()
+            .is_ok_and(|shown| shown.count().is_some_and(|count| count >= 1.0))
+        {
             return Some(true);
         }
         if began.elapsed() > settle {

@@ -30,7 +30,9 @@ impl Board {
     pub(super) fn came(&self, step: &str, when: When, at: Instant) {
         let waiting = {
             let mut slots = self.slots();
-            let slot = slots.entry((step.to_owned(), when)).or_insert_with(|| Slot::Awaited(Vec::new()));
+            let slot = slots
+                .entry((step.to_owned(), when))
+                .or_insert_with(|| Slot::Awaited(Vec::new()));
             if !matches!(slot, Slot::Awaited(_)) {
                 return;
             }
@@ -48,9 +50,18 @@ impl Board {
         let mut calls = Vec::new();
         {
             let mut slots = self.slots();
-            let all = [When::Connected, When::Sent, When::FirstByte, When::LastByte, When::Ended, When::Effect];
+            let all = [
+                When::Connected,
+                When::Sent,
+                When::FirstByte,
+                When::LastByte,
+                When::Ended,
+                When::Effect,
+            ];
             for when in all {
-                let slot = slots.entry((step.to_owned(), when)).or_insert_with(|| Slot::Awaited(Vec::new()));
+                let slot = slots
+                    .entry((step.to_owned(), when))
+                    .or_insert_with(|| Slot::Awaited(Vec::new()));
                 if matches!(slot, Slot::Awaited(_))
                     && let Slot::Awaited(waiting) = std::mem::replace(slot, Slot::Missed)
                 {
@@ -67,7 +78,10 @@ impl Board {
     pub(super) fn on(&self, step: &str, when: When, call: Call) {
         let known = {
             let mut slots = self.slots();
-            match slots.entry((step.to_owned(), when)).or_insert_with(|| Slot::Awaited(Vec::new())) {
+            match slots
+                .entry((step.to_owned(), when))
+                .or_insert_with(|| Slot::Awaited(Vec::new()))
+            {
                 Slot::Awaited(calls) => {
                     calls.push(call);
                     return;

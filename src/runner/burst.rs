@@ -40,7 +40,10 @@ pub(super) async fn burst(
         _ => Hold::Everything,
     };
     let prepared = futures::future::join_all(
-        specs.iter().enumerate().map(|(copy, spec)| prepare(run, request, spec, (copy as u32, 0), hold)),
+        specs
+            .iter()
+            .enumerate()
+            .map(|(copy, spec)| prepare(run, request, spec, (copy as u32, 0), hold)),
     )
     .await;
     if let Some(ready) = ready {
@@ -49,26 +52,38 @@ pub(super) async fn burst(
     let prepared: Vec<Prepared> = prepared.into_iter().collect::<Result<_, _>>()?;
     let releasers: Vec<Releaser> = prepared.iter().filter_map(Prepared::releaser).collect();
     let let_go = let_go(run, request, releasers);
-    let finished = futures::future::join_all(prepared.into_iter().map(|prepared| finish(run, prepared)));
+    let finished =
+        futures::future::join_all(prepared.into_iter().map(|prepared| finish(run, prepared)));
     let (spread, _) = futures::future::join(let_go, finished).await;
     let spread = spread?;
     let mut record = locked(&run.record);
     let in_flight = most_in_flight(&record, &request.name);
     if copies >= 2 && in_flight < 2 && request.at.is_none() {
-        record.broken.push(format!("the burst `{}` did not overlap: no two requests were in flight at once", request.name));
+        record.broken.push(format!(
+            "the burst `{}` did not overlap: no two requests were in flight at once",
+            request.name
+        ));
     }
     record.bursts.push(BurstFacts {
         step: request.name.clone(),
         copies,
         release_spread: spread,
         in_flight,
-        backends: if request.to_each { run.world().bases.len() as u32 } else { 1 },
+        backends: if request.to_each {
+            run.world().bases.len() as u32
+        } else {
+            1
+        },
     });
     Ok(())
 }
 
 /// Lets the copies go and returns from the first to the last release.
-async fn let_go(run: &RoundRun<'_>, request: &Request, releasers: Vec<Releaser>) -> Result<Duration, String> {
+async fn let_go(
+    run: &RoundRun<'_>,
+    request: &Request,
+    releasers: Vec<Releaser>,
+) -> Result<Duration, String> {
     let Some(moment) = &request.at else {
         tokio::time::sleep(STILL).await;
         return Ok(together(releasers).await);
@@ -85,12 +100,16 @@ async fn let_go(run: &RoundRun<'_>, request: &Request, releasers: Vec<Releaser>)
     let released = release_at(schedule).await;
     let first = released.iter().min().copied();
     let last = released.iter().max().copied();
-    Ok(first.zip(last).map_or(Duration::ZERO, |(first, last)| last - first))
+    Ok(first
+        .zip(last)
+        .map_or(Duration::ZERO, |(first, last)| last - first))
 }
 
 async fn together(releasers: Vec<Releaser>) -> Duration {
     let spread = tokio::task::spawn_blocking(move || wire::release_together(&releasers)).await;
-    spread.map(|spread| spread.last - spread.first).unwrap_or_default()
+    spread
+        .map(|spread| spread.last - spread.first)
+        .unwrap_or_default()
 }
 
 /// The copies placed evenly over the spread of the moment.
@@ -101,7 +120,9 @@ fn spread(
     came: Instant,
     releasers: &[Releaser],
 ) -> Result<Option<Vec<(Instant, Releaser)>>, String> {
-    let Some([from, to]) = &moment.spread else { return Ok(None) };
+    let Some([from, to]) = &moment.spread else {
+        return Ok(None);
+    };
     let from = run.time(*from, Some(of))?;
     let to = run.time(*to, Some(of))?;
     let gaps = releasers.len().saturating_sub(1).max(1) as f64;
@@ -109,7 +130,12 @@ fn spread(
     let schedule = releasers
         .iter()
         .enumerate()
-        .map(|(copy, releaser)| (came + from + width.mul_f64(copy as f64 / gaps), releaser.clone()))
+        .map(|(copy, releaser)| {
+            (
+                came + from + width.mul_f64(copy as f64 / gaps),
+                releaser.clone(),
+            )
+        })
         .collect();
     Ok(Some(schedule))
 }
@@ -136,7 +162,9 @@ async fn loose(
         done?;
         sent += 1;
         let stop = stop_at.is_some_and(|stop| {
-            locked(&run.record).of(&request.name).any(|exchange| exchange.outcome.is_within(stop))
+            locked(&run.record)
+                .of(&request.name)
+                .any(|exchange| exchange.outcome.is_within(stop))
         });
         if stop {
             break;

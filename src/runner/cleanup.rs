@@ -10,7 +10,11 @@ const AT_ONCE: usize = 8;
 /// Removes what was made, where the target file says how. What cannot be removed stays.
 pub(super) async fn clean_up(world: &World) {
     for (operation, identities) in world.ledger.made() {
-        let Some(action) = world.operation(&operation).ok().and_then(|operation| operation.cleanup.as_ref()) else {
+        let Some(action) = world
+            .operation(&operation)
+            .ok()
+            .and_then(|operation| operation.cleanup.as_ref())
+        else {
             continue;
         };
         futures::stream::iter(identities)

@@ -15,13 +15,20 @@ pub(super) async fn run(
     timeout: Duration,
 ) -> Result<Vec<u8>, String> {
     let mut command = tokio::process::Command::new("sh");
-    command.arg("-euc").arg(&script.script).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .arg("-euc")
+        .arg(&script.script)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command.kill_on_drop(true);
     let principal = world.principal(PrincipalRole::Owner)?.0;
-    let variables =
-        environment(script, &world.target, &principal, values).map_err(|error| error.to_string())?;
+    let variables = environment(script, &world.target, &principal, values)
+        .map_err(|error| error.to_string())?;
     command.envs(variables);
-    let child = command.spawn().map_err(|error| format!("sh could not be started: {error}"))?;
+    let child = command
+        .spawn()
+        .map_err(|error| format!("sh could not be started: {error}"))?;
     let output = tokio::time::timeout(timeout, child.wait_with_output())
         .await
         .map_err(|_| format!("no end after {} s", timeout.as_secs_f64()))?

@@ -50,7 +50,11 @@ pub(super) async fn one(
     ready: Option<&Barrier>,
 ) -> Result<u32, String> {
     let moment = request.at.as_ref().filter(|_| attempt == 0 && copy == 0);
-    let hold = if ready.is_some() || moment.is_some() { Hold::Everything } else { Hold::Nothing };
+    let hold = if ready.is_some() || moment.is_some() {
+        Hold::Everything
+    } else {
+        Hold::Nothing
+    };
     let prepared = prepare(run, request, spec, (copy, attempt), hold).await;
     if let Some(ready) = ready {
         ready.wait().await;
@@ -95,7 +99,9 @@ pub(super) async fn one(
 
 /// Lets requests go at their times, on a thread that does nothing else.
 pub(super) async fn release_at(schedule: Vec<(Instant, Releaser)>) -> Vec<Instant> {
-    tokio::task::spawn_blocking(move || wire::release_at(schedule)).await.unwrap_or_default()
+    tokio::task::spawn_blocking(move || wire::release_at(schedule))
+        .await
+        .unwrap_or_default()
 }
 
 /// Makes a request and takes it as far as `hold` says.
@@ -109,18 +115,26 @@ pub(super) async fn prepare(
     let world = run.world();
     world.spend(1)?;
     world.turn().await;
-    let (rendered, reworded) =
-        world.render_operation(&run.context.cast, spec, request.to_each).await.map_err(|error| error.to_string())?;
+    let (rendered, reworded) = world
+        .render_operation(&run.context.cast, spec, request.to_each)
+        .await
+        .map_err(|error| error.to_string())?;
     world.check_host(&rendered.origin)?;
     let (endpoint, authority) = endpoint(&rendered.origin)?;
     let fault = request.fault.clone();
     let controls = Controls {
         hold,
-        fault: fault.as_ref().map(|fault| on_the_wire(run, fault, &request.name)).transpose()?,
+        fault: fault
+            .as_ref()
+            .map(|fault| on_the_wire(run, fault, &request.name))
+            .transpose()?,
         patience: world.target.limits.patience,
     };
     let outgoing = Outgoing {
-        method: rendered.method.parse().map_err(|_| format!("`{}` is no method", rendered.method))?,
+        method: rendered
+            .method
+            .parse()
+            .map_err(|_| format!("`{}` is no method", rendered.method))?,
         target: rendered.path_and_query.clone(),
         authority,
         headers: rendered.headers.clone(),
@@ -131,7 +145,10 @@ pub(super) async fn prepare(
     let exchange = blank(run, request, spec, (copy, attempt), &rendered, reworded);
     let counted = Counted {
         spec: spec.clone(),
-        body: rendered.body.as_deref().and_then(|body| serde_json::from_slice(body).ok()),
+        body: rendered
+            .body
+            .as_deref()
+            .and_then(|body| serde_json::from_slice(body).ok()),
     };
     let flight = match world.connect(&endpoint, request.new_connection).await {
         Err(unreachable) => Err(Ending::Refused(world.masker.mask(&unreachable.says))),
@@ -142,26 +159,50 @@ pub(super) async fn prepare(
             Ok(connection.prepare(outgoing, controls).await)
         }
     };
-    Ok(Prepared { exchange, counted, endpoint, flight, fault })
+    Ok(Prepared {
+        exchange,
+        counted,
+        endpoint,
+        flight,
+        fault,
+    })
 }
 
 fn closes_stream(fault: &wire::Fault) -> bool {
     matches!(
         fault,
-        wire::Fault::BeforeRequest { close: wire::Close::RstStream }
-            | wire::Fault::MidBody { close: wire::Close::RstStream, .. }
-            | wire::Fault::DropResponse { close: wire::Close::RstStream, .. }
-            | wire::Fault::MidResponse { close: wire::Close::RstStream, .. }
+        wire::Fault::BeforeRequest {
+            close: wire::Close::RstStream
+        } | wire::Fault::MidBody {
+            close: wire::Close::RstStream,
+            ..
+        } | wire::Fault::DropResponse {
+            close: wire::Close::RstStream,
+            ..
+        } | wire::Fault::MidResponse {
+            close: wire::Close::RstStream,
+            ..
+        }
     )
 }
 
 /// Waits for the end of a request and writes it down.
 pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
-    let Prepared { mut exchange, counted, endpoint, flight, fault } = prepared;
+    let Prepared {
+        mut exchange,
+        counted,
+        endpoint,
+        flight,
+        fault,
+    } = prepared;
     let world = run.world();
     let step = exchange.step.clone();
     let leads = exchange.copy == 0 && exchange.attempt == 0;
-    let operation = run.context.cast.name(exchange.operation).and_then(|name| world.operation(name));
+    let operation = run
+        .context
+        .cast
+        .name(exchange.operation)
+        .and_then(|name| world.operation(name));
     let flight = match flight {
         Ok(flight) => flight,
         Err(ending) => {
@@ -177,7 +218,9 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
     }
     let cutter = flight.cutter();
     let cut = async {
-        let Some(Fault::HangUp { at, close }) = &fault else { return Ok(()) };
+        let Some(Fault::HangUp { at, close }) = &fault else {
+            return Ok(());
+        };
         // The read gate is shut, so whatever the target does, this request ends by our cut.
         let came = run.board.wait(&step, at.when).await;
         let Some(came) = came else { return Err(()) };
@@ -251,13 +294,24 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
             if facts.says.is_empty() {
                 facts.says = exchange.ending.says();
             }
-            run.broke(format!("the fault {} of `{step}` did not fire: {}", facts.name, facts.says));
+            run.broke(format!(
+                "the fault {} of `{step}` did not fire: {}",
+                facts.name, facts.says
+            ));
         }
         exchange.fault = Some(facts);
     }
     // Of a response that a fault has cut, the step knows nothing.
-    let whole = done.response.filter(|response| exchange.ending == Ending::Answered && (fault.is_none() || response.complete));
-    if let (Some(response), Ok(operation), None) = (&whole, operation, fault.as_ref().filter(|_| exchange.ending != Ending::Answered)) {
+    let whole = done.response.filter(|response| {
+        exchange.ending == Ending::Answered && (fault.is_none() || response.complete)
+    });
+    if let (Some(response), Ok(operation), None) = (
+        &whole,
+        operation,
+        fault
+            .as_ref()
+            .filter(|_| exchange.ending != Ending::Answered),
+    ) {
         exchange.response = Some(answer::record(
             response.status,
             &response.headers,
@@ -299,7 +353,12 @@ fn watch(run: &RoundRun<'_>, flight: &Flight, step: &str) {
 /// Adds an exchange to the record and decides what its response meant.
 fn write_down(run: &RoundRun<'_>, exchange: Exchange, spec: Option<&Spec>) {
     let world = run.world();
-    let name = run.context.cast.name(exchange.operation).unwrap_or_default().to_owned();
+    let name = run
+        .context
+        .cast
+        .name(exchange.operation)
+        .unwrap_or_default()
+        .to_owned();
     let contract = world.contract(&name);
     let mut record = locked(&run.record);
     record.exchanges.push(exchange);
@@ -314,8 +373,17 @@ fn write_down(run: &RoundRun<'_>, exchange: Exchange, spec: Option<&Spec>) {
 /// Waits for a response that comes after our patience, and writes it down beside its request.
 pub(super) async fn collect_late(run: &RoundRun<'_>, late: Late) {
     let world = run.world();
-    let Some((_, response)) = late.response.wait(world.target.limits.patience).await else { return };
-    let Ok(operation) = run.context.cast.name(late.spec.operation).and_then(|name| world.operation(name)) else { return };
+    let Some((_, response)) = late.response.wait(world.target.limits.patience).await else {
+        return;
+    };
+    let Ok(operation) = run
+        .context
+        .cast
+        .name(late.spec.operation)
+        .and_then(|name| world.operation(name))
+    else {
+        return;
+    };
     let recorded = answer::record(
         response.status,
         &response.headers,
@@ -325,10 +393,9 @@ pub(super) async fn collect_late(run: &RoundRun<'_>, late: Late) {
         &world.masker,
     );
     let mut record = locked(&run.record);
-    let exchange = record
-        .exchanges
-        .iter_mut()
-        .find(|exchange| exchange.step == late.step && exchange.copy == late.copy && exchange.attempt == late.attempt);
+    let exchange = record.exchanges.iter_mut().find(|exchange| {
+        exchange.step == late.step && exchange.copy == late.copy && exchange.attempt == late.attempt
+    });
     if let Some(exchange) = exchange {
         exchange.late = Some(recorded);
     }
@@ -352,7 +419,10 @@ fn blank(
         principal: spec.principal,
         marker: spec.marker.clone(),
         marker_name: spec.marker_name.clone(),
-        key: KeyUsed { value: spec.key.value.clone(), malformed: spec.key.malformed },
+        key: KeyUsed {
+            value: spec.key.value.clone(),
+            malformed: spec.key.malformed,
+        },
         variants: spec.variants.clone(),
         forms: spec.forms.clone(),
         request: SentRequest {
@@ -361,9 +431,17 @@ fn blank(
             headers: rendered
                 .headers
                 .iter()
-                .map(|(name, value)| (name.clone(), masker.mask_header(name, &String::from_utf8_lossy(value))))
+                .map(|(name, value)| {
+                    (
+                        name.clone(),
+                        masker.mask_header(name, &String::from_utf8_lossy(value)),
+                    )
+                })
                 .collect(),
-            body: rendered.body.as_deref().map(|body| masker.mask(&String::from_utf8_lossy(body))),
+            body: rendered
+                .body
+                .as_deref()
+                .map(|body| masker.mask(&String::from_utf8_lossy(body))),
             intent: answer::digest(&rendered.intent),
             reworded,
         },
@@ -380,8 +458,13 @@ fn blank(
 /// The fault, in the terms of the wire.
 fn on_the_wire(run: &RoundRun<'_>, fault: &Fault, step: &str) -> Result<wire::Fault, String> {
     Ok(match fault {
-        Fault::BeforeRequest { close } => wire::Fault::BeforeRequest { close: on_close(*close) },
-        Fault::MidBody { share, close } => wire::Fault::MidBody { share: *share, close: on_close(*close) },
+        Fault::BeforeRequest { close } => wire::Fault::BeforeRequest {
+            close: on_close(*close),
+        },
+        Fault::MidBody { share, close } => wire::Fault::MidBody {
+            share: *share,
+            close: on_close(*close),
+        },
         Fault::HangUp { .. } => wire::Fault::HangUp,
         Fault::DropResponse { after, close } => wire::Fault::DropResponse {
             after: match after {
@@ -390,8 +473,13 @@ fn on_the_wire(run: &RoundRun<'_>, fault: &Fault, step: &str) -> Result<wire::Fa
             },
             close: on_close(*close),
         },
-        Fault::MidResponse { share, close } => wire::Fault::MidResponse { share: *share, close: on_close(*close) },
-        Fault::Timeout { after } => wire::Fault::Timeout { after: run.time(*after, Some(step))?.max(Duration::from_millis(1)) },
+        Fault::MidResponse { share, close } => wire::Fault::MidResponse {
+            share: *share,
+            close: on_close(*close),
+        },
+        Fault::Timeout { after } => wire::Fault::Timeout {
+            after: run.time(*after, Some(step))?.max(Duration::from_millis(1)),
+        },
     })
 }
 

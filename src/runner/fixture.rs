@@ -44,8 +44,16 @@ impl Fixtures {
         spec: &Spec,
         values: &mut Filling<'_>,
     ) -> Result<(), String> {
-        let principal = if spec.principal.is_built_in() { PrincipalRole::Owner } else { spec.principal };
-        let wanted = Wanted { principal, marker: &spec.marker, unique: &spec.unique };
+        let principal = if spec.principal.is_built_in() {
+            PrincipalRole::Owner
+        } else {
+            spec.principal
+        };
+        let wanted = Wanted {
+            principal,
+            marker: &spec.marker,
+            unique: &spec.unique,
+        };
         let mut names = Vec::new();
         let mut given = false;
         request.each_placeholder(&mut |placeholder| match placeholder {
@@ -58,7 +66,10 @@ impl Fixtures {
             values.fixtures.insert(name, value);
         }
         if given {
-            let maker = operation.given.as_deref().ok_or("the operation has no `given`")?;
+            let maker = operation
+                .given
+                .as_deref()
+                .ok_or("the operation has no `given`")?;
             let which = if spec.given_other { "other" } else { "subject" };
             let name = format!("given {maker} {which}");
             let instance = spec.marker.clone();
@@ -82,8 +93,16 @@ impl Fixtures {
         spec: &Spec,
         values: &mut Filling<'_>,
     ) -> Result<(), String> {
-        let principal = if spec.principal.is_built_in() { PrincipalRole::Owner } else { spec.principal };
-        let wanted = Wanted { principal, marker: &spec.marker, unique: &spec.unique };
+        let principal = if spec.principal.is_built_in() {
+            PrincipalRole::Owner
+        } else {
+            spec.principal
+        };
+        let wanted = Wanted {
+            principal,
+            marker: &spec.marker,
+            unique: &spec.unique,
+        };
         for name in names {
             let value = self.value(world, &name, &wanted).await?;
             values.fixtures.insert(name, value);
@@ -93,7 +112,10 @@ impl Fixtures {
 
     fn cell(&self, name: &str, principal: PrincipalRole, instance: &str) -> Cell {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(made.entry((name.to_owned(), principal, instance.to_owned())).or_default())
+        Arc::clone(
+            made.entry((name.to_owned(), principal, instance.to_owned()))
+                .or_default(),
+        )
     }
 
     fn value<'a>(
@@ -103,7 +125,10 @@ impl Fixtures {
         wanted: &'a Wanted<'a>,
     ) -> Pin<Box<dyn Future<Output = Result<Value, String>> + Send + 'a>> {
         Box::pin(async move {
-            let fixture = world.target.fixture(name).ok_or_else(|| format!("there is no fixture `{name}`"))?;
+            let fixture = world
+                .target
+                .fixture(name)
+                .ok_or_else(|| format!("there is no fixture `{name}`"))?;
             let instance = match fixture.per {
                 Lifetime::Run => "",
                 Lifetime::Scenario => wanted.marker,
@@ -117,7 +142,12 @@ impl Fixtures {
         })
     }
 
-    async fn make(&self, world: &World, fixture: &Fixture, wanted: &Wanted<'_>) -> Result<Value, String> {
+    async fn make(
+        &self,
+        world: &World,
+        fixture: &Fixture,
+        wanted: &Wanted<'_>,
+    ) -> Result<Value, String> {
         match &fixture.source {
             FixtureSource::Request(request) => {
                 let mut values = self.values(world, wanted);
@@ -127,14 +157,22 @@ impl Fixtures {
                     world.spend(1)?;
                     let rendered = world.render_plain(request, wanted.principal, &values)?;
                     let fetched = world.fetch(&rendered, fixture.timeout).await?;
-                    let ready = fixture.until.as_ref().is_none_or(|until| until.holds(&fetched.answer()));
+                    let ready = fixture
+                        .until
+                        .as_ref()
+                        .is_none_or(|until| until.holds(&fetched.answer()));
                     if ready {
                         let selector = fixture.value.as_ref().ok_or("it has no `value`")?;
-                        return first_value(selector, &fetched.answer())
-                            .ok_or_else(|| format!("its value is not in the answer ({})", fetched.says()));
+                        return first_value(selector, &fetched.answer()).ok_or_else(|| {
+                            format!("its value is not in the answer ({})", fetched.says())
+                        });
                     }
                     if Instant::now() + fixture.every > deadline {
-                        return Err(format!("not ready after {} s: {}", fixture.timeout.as_secs(), fetched.says()));
+                        return Err(format!(
+                            "not ready after {} s: {}",
+                            fixture.timeout.as_secs(),
+                            fetched.says()
+                        ));
                     }
                     tokio::time::sleep(fixture.every).await;
                 }
@@ -154,7 +192,8 @@ impl Fixtures {
                     .ok_or_else(|| "the command wrote nothing".to_owned())
             }
             FixtureSource::Operation { name, with } => {
-                self.by_operation(world, name, with, fixture.value.as_ref(), wanted).await
+                self.by_operation(world, name, with, fixture.value.as_ref(), wanted)
+                    .await
             }
         }
     }
@@ -201,7 +240,11 @@ impl Fixtures {
         let key = keys.ordinary(keys.fresh());
         let marker = fresh_word();
         let unique = fresh_word();
-        let apart = Wanted { principal: wanted.principal, marker: &marker, unique: &unique };
+        let apart = Wanted {
+            principal: wanted.principal,
+            marker: &marker,
+            unique: &unique,
+        };
         let mut values = self.values(world, &apart);
         values.key.clone_from(&key.value);
         let patched = operation.request.patched(with);
@@ -228,12 +271,18 @@ impl Fixtures {
         let answer = fetched.answer();
         let found = match value {
             Some(selector) => first_value(selector, &answer),
-            None => operation.identity.iter().find_map(|selector| first_value(selector, &answer)),
+            None => operation
+                .identity
+                .iter()
+                .find_map(|selector| first_value(selector, &answer)),
         };
         found.ok_or_else(|| format!("no identity in the answer of {name} ({})", fetched.says()))
     }
 }
 
 fn first_value(selector: &Selector, answer: &crate::target::selector::Answer<'_>) -> Option<Value> {
-    selector.select(answer).into_iter().find(|value| !value.is_null())
+    selector
+        .select(answer)
+        .into_iter()
+        .find(|value| !value.is_null())
 }

@@ -61,7 +61,11 @@ pub(super) async fn elapse(world: &World, time: Duration) -> HookFacts {
             if moved + Duration::from_secs(2) < Duration::from_secs(seconds) {
                 facts.worked = false;
                 facts.moved = Some(moved);
-                facts.output = format!("the clock moved by {} s only, not by {seconds} s: {}", moved.as_secs(), facts.output);
+                facts.output = format!(
+                    "the clock moved by {} s only, not by {seconds} s: {}",
+                    moved.as_secs(),
+                    facts.output
+                );
             }
         }
     }
@@ -69,7 +73,11 @@ pub(super) async fn elapse(world: &World, time: Duration) -> HookFacts {
 }
 
 /// Runs an action. The output is the command's, or the response's body.
-pub(super) async fn act(world: &World, action: &Action, values: &Filling<'_>) -> Result<String, String> {
+pub(super) async fn act(
+    world: &World,
+    action: &Action,
+    values: &Filling<'_>,
+) -> Result<String, String> {
     let patience = action.timeout.unwrap_or(PATIENCE);
     match &action.what {
         Deed::Command(script) => {
@@ -90,7 +98,9 @@ pub(super) async fn act(world: &World, action: &Action, values: &Filling<'_>) ->
 
 /// Waits until the hook `ready` works, if there is one.
 pub(super) async fn wait_until_ready(world: &World) -> Result<(), String> {
-    let Some(ready) = declared(world, HookName::Ready) else { return Ok(()) };
+    let Some(ready) = declared(world, HookName::Ready) else {
+        return Ok(());
+    };
     let deadline = Instant::now() + PATIENCE;
     loop {
         match act(world, ready, &Filling::new(world)).await {
@@ -112,7 +122,13 @@ fn facts(world: &World, name: HookName, at: Duration, result: Result<String, Str
     let output = match result {
         Ok(output) | Err(output) => output.chars().take(400).collect::<String>(),
     };
-    HookFacts { name, at, worked, output: world.masker.mask(&output), moved: None }
+    HookFacts {
+        name,
+        at,
+        worked,
+        output: world.masker.mask(&output),
+        moved: None,
+    }
 }
 
 /// The first RFC 3339 time in a text.
@@ -130,7 +146,8 @@ mod tests {
     #[test]
     fn a_time_is_found_in_whatever_a_hook_says() {
         let one = told_time(r#"{"now":"2026-11-30T10:00:00Z","seconds":0}"#).expect("a time");
-        let later = told_time(r#"{"now": "2026-11-30T11:00:00.5Z", "seconds": 3600}"#).expect("a time");
+        let later =
+            told_time(r#"{"now": "2026-11-30T11:00:00.5Z", "seconds": 3600}"#).expect("a time");
         assert_eq!(later.duration_since(one).expect("later").as_secs(), 3600);
         assert_eq!(told_time("ok"), None);
         assert!(later.duration_since(one).expect("later") > Duration::from_secs(3599));

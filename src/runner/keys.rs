@@ -25,11 +25,15 @@ impl<'a> KeyWriter<'a> {
     }
 
     fn max(&self) -> usize {
-        self.form().and_then(|form| form.max).unwrap_or(self.contract.key.max)
+        self.form()
+            .and_then(|form| form.max)
+            .unwrap_or(self.contract.key.max)
     }
 
     fn min(&self) -> usize {
-        self.form().and_then(|form| form.min).unwrap_or(self.contract.key.min)
+        self.form()
+            .and_then(|form| form.min)
+            .unwrap_or(self.contract.key.min)
     }
 
     fn wants_uuid(&self) -> bool {
@@ -42,7 +46,13 @@ impl<'a> KeyWriter<'a> {
 
     /// Whether the key goes out quoted.
     pub(super) fn is_quoted(&self) -> bool {
-        let in_header = matches!(self.place, Some(KeyPlace::At { carrier: Carrier::Header(_), .. }) | None);
+        let in_header = matches!(
+            self.place,
+            Some(KeyPlace::At {
+                carrier: Carrier::Header(_),
+                ..
+            }) | None
+        );
         in_header
             && self
                 .form()
@@ -71,13 +81,24 @@ impl<'a> KeyWriter<'a> {
 
     /// A key as a client would make it.
     pub(super) fn ordinary(&self, value: String) -> SpecKey {
-        let sent = KeyUse::Value { text: value.clone(), quoted: Some(self.is_quoted()) };
-        SpecKey { malformed: self.objection(&value), value: Some(value), sent, ordinary: true }
+        let sent = KeyUse::Value {
+            text: value.clone(),
+            quoted: Some(self.is_quoted()),
+        };
+        SpecKey {
+            malformed: self.objection(&value),
+            value: Some(value),
+            sent,
+            ordinary: true,
+        }
     }
 
     /// A key that is odd on purpose.
     pub(super) fn odd(&self, value: String) -> SpecKey {
-        SpecKey { ordinary: false, ..self.ordinary(value) }
+        SpecKey {
+            ordinary: false,
+            ..self.ordinary(value)
+        }
     }
 
     fn objection(&self, value: &str) -> bool {
@@ -90,13 +111,21 @@ impl<'a> KeyWriter<'a> {
     }
 
     /// A new key of a length and a shape.
-    pub(super) fn shaped(&self, length: Option<usize>, shape: Option<KeyShape>) -> Result<String, String> {
+    pub(super) fn shaped(
+        &self,
+        length: Option<usize>,
+        shape: Option<KeyShape>,
+    ) -> Result<String, String> {
         let mut value = match shape {
             Some(KeyShape::Uuid) => Uuid::new_v4().to_string(),
-            Some(KeyShape::Letters) => {
-                fresh_word().chars().filter(char::is_ascii_alphabetic).chain("key".chars()).collect()
+            Some(KeyShape::Letters) => fresh_word()
+                .chars()
+                .filter(char::is_ascii_alphabetic)
+                .chain("key".chars())
+                .collect(),
+            Some(KeyShape::ControlByte) => {
+                format!("{}\u{1}{}", &fresh_word()[..8], &fresh_word()[..8])
             }
-            Some(KeyShape::ControlByte) => format!("{}\u{1}{}", &fresh_word()[..8], &fresh_word()[..8]),
             None => fresh_word(),
         };
         if let Some(length) = length {
@@ -119,7 +148,11 @@ fn name_based() -> Uuid {
 }
 
 /// A key with a twist.
-pub(super) fn twisted(base: &str, twist: Option<KeyTwist>, keys: &KeyWriter<'_>) -> Result<SpecKey, String> {
+pub(super) fn twisted(
+    base: &str,
+    twist: Option<KeyTwist>,
+    keys: &KeyWriter<'_>,
+) -> Result<SpecKey, String> {
     let other = |value: String| keys.odd(value);
     Ok(match twist {
         None => keys.ordinary(base.to_owned()),
@@ -132,7 +165,13 @@ pub(super) fn twisted(base: &str, twist: Option<KeyTwist>, keys: &KeyWriter<'_>)
         Some(KeyTwist::OtherCase) => {
             let swapped: String = base
                 .chars()
-                .map(|c| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() })
+                .map(|c| {
+                    if c.is_ascii_lowercase() {
+                        c.to_ascii_uppercase()
+                    } else {
+                        c.to_ascii_lowercase()
+                    }
+                })
                 .collect();
             if swapped == base {
                 return Err("the key has no letters, so it has no other case".to_owned());
@@ -159,7 +198,10 @@ pub(super) fn twisted(base: &str, twist: Option<KeyTwist>, keys: &KeyWriter<'_>)
         },
         Some(KeyTwist::Quoted) => SpecKey {
             value: Some(base.to_owned()),
-            sent: KeyUse::Value { text: base.to_owned(), quoted: Some(!keys.is_quoted()) },
+            sent: KeyUse::Value {
+                text: base.to_owned(),
+                quoted: Some(!keys.is_quoted()),
+            },
             malformed: true,
             ordinary: false,
         },
@@ -176,14 +218,20 @@ mod tests {
         let contract = contract::resolve(None).expect("generic");
         let short = KeyPlace::At {
             carrier: Carrier::Header("K".to_owned()),
-            form: KeyForm { max: Some(20), ..KeyForm::default() },
+            form: KeyForm {
+                max: Some(20),
+                ..KeyForm::default()
+            },
         };
         let keys = KeyWriter::new(&contract, Some(&short));
         assert_eq!(keys.fresh().len(), 20);
         assert!(!keys.ordinary(keys.fresh()).malformed);
         let long = KeyPlace::At {
             carrier: Carrier::Header("K".to_owned()),
-            form: KeyForm { min: Some(50), ..KeyForm::default() },
+            form: KeyForm {
+                min: Some(50),
+                ..KeyForm::default()
+            },
         };
         assert!(KeyWriter::new(&contract, Some(&long)).fresh().len() >= 50);
     }
@@ -204,9 +252,19 @@ mod tests {
         let contract = contract::resolve(None).expect("generic");
         let keys = KeyWriter::new(&contract, None);
         for length in [1, 37, 255, 4096] {
-            assert_eq!(keys.shaped(Some(length), None).expect("a key").len(), length);
+            assert_eq!(
+                keys.shaped(Some(length), None).expect("a key").len(),
+                length
+            );
         }
-        assert!(keys.odd(keys.shaped(Some(256), None).expect("a key")).malformed);
-        assert!(!keys.odd(keys.shaped(Some(255), None).expect("a key")).malformed);
+        assert!(
+            keys.odd(keys.shaped(Some(256), None).expect("a key"))
+                .malformed
+        );
+        assert!(
+            !keys
+                .odd(keys.shaped(Some(255), None).expect("a key"))
+                .malformed
+        );
     }
 }

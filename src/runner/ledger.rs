@@ -35,11 +35,20 @@ pub(super) struct Live {
 impl Ledger {
     /// Notes what a request with a key was answered.
     pub(super) fn note(&self, operation: &str, spec: &Spec, exchange: &Exchange) {
-        let response = exchange.response.as_ref().or(exchange.late.as_ref()).filter(|response| response.success);
+        let response = exchange
+            .response
+            .as_ref()
+            .or(exchange.late.as_ref())
+            .filter(|response| response.success);
         if let Some(identity) = response.and_then(|response| response.identity.clone()) {
-            locked(&self.made).entry(operation.to_owned()).or_default().insert(identity);
+            locked(&self.made)
+                .entry(operation.to_owned())
+                .or_default()
+                .insert(identity);
         }
-        let Some(key) = spec.key.value.clone() else { return };
+        let Some(key) = spec.key.value.clone() else {
+            return;
+        };
         if exchange.delivery == Delivery::NotSent {
             return;
         }
@@ -68,21 +77,34 @@ impl Ledger {
     }
 
     /// The keys of an operation that still name a resource, younger than `retention`.
-    pub(super) fn live(&self, operation: &str, retention: Option<Duration>, at_most: usize) -> Vec<Live> {
+    pub(super) fn live(
+        &self,
+        operation: &str,
+        retention: Option<Duration>,
+        at_most: usize,
+    ) -> Vec<Live> {
         let keys = locked(&self.keys);
         let mut live: Vec<(&Instant, Live)> = keys
             .values()
             .filter(|entry| entry.operation == operation && !entry.mixed)
-            .filter(|entry| retention.is_none_or(|retention| entry.since.elapsed() < retention.mul_f64(0.8)))
+            .filter(|entry| {
+                retention.is_none_or(|retention| entry.since.elapsed() < retention.mul_f64(0.8))
+            })
             .filter_map(|entry| {
                 let mut first = entry.first.clone()?;
                 first.operation = OperationRole::Subject;
-                let spec = Spec { operation: OperationRole::Subject, ..entry.spec.clone() };
+                let spec = Spec {
+                    operation: OperationRole::Subject,
+                    ..entry.spec.clone()
+                };
                 Some((&entry.since, Live { spec, first }))
             })
             .collect();
         live.sort_by_key(|(since, _)| **since);
-        live.into_iter().map(|(_, live)| live).take(at_most).collect()
+        live.into_iter()
+            .map(|(_, live)| live)
+            .take(at_most)
+            .collect()
     }
 
     /// What an operation made, to be cleaned up.

@@ -14,7 +14,10 @@ pub(super) struct Masker {
 impl Masker {
     pub(super) fn new(secrets: &[SecretValue]) -> Masker {
         let salt = *uuid::Uuid::new_v4().as_bytes();
-        let mut masker = Masker { replacements: Vec::new(), salt };
+        let mut masker = Masker {
+            replacements: Vec::new(),
+            salt,
+        };
         for secret in secrets {
             let value = secret.reveal();
             // A secret of three letters would mask half of every report.
@@ -29,7 +32,9 @@ impl Masker {
                 }
             }
         }
-        masker.replacements.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
+        masker
+            .replacements
+            .sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
         masker
     }
 
@@ -43,7 +48,10 @@ impl Masker {
         let mut hash = Sha256::new();
         hash.update(self.salt);
         hash.update(text.as_bytes());
-        hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+        hash.finalize()[..16]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// The text without secrets.
@@ -68,7 +76,11 @@ impl Masker {
             "set-cookie" => {
                 let (cookie, attributes) = value.split_once(';').unwrap_or((value, ""));
                 let masked = self.mask_cookies(cookie);
-                if attributes.is_empty() { masked } else { format!("{masked};{attributes}") }
+                if attributes.is_empty() {
+                    masked
+                } else {
+                    format!("{masked};{attributes}")
+                }
             }
             _ => self.mask(value),
         }
@@ -92,18 +104,31 @@ mod tests {
 
     #[test]
     fn equal_secrets_have_equal_names_and_never_show() {
-        let secrets = [SecretValue::new("A", "tenant-a-token"), SecretValue::new("B", "tenant-b-token")];
+        let secrets = [
+            SecretValue::new("A", "tenant-a-token"),
+            SecretValue::new("B", "tenant-b-token"),
+        ];
         let masker = Masker::new(&secrets);
         let masked = masker.mask("Bearer tenant-a-token, tenant-b-token and tenant-a-token again");
         assert!(!masked.contains("tenant-a-token") && !masked.contains("tenant-b-token"));
-        assert_eq!(masked.matches(&masker.pseudonym("tenant-a-token")).count(), 2);
+        assert_eq!(
+            masked.matches(&masker.pseudonym("tenant-a-token")).count(),
+            2
+        );
     }
 
     #[test]
     fn credentials_and_cookies_are_secrets_even_if_nobody_said_so() {
         let masker = Masker::new(&[]);
-        assert!(!masker.mask_header("Authorization", "Basic dXNlcjpwYXNz").contains("dXNlcjpwYXNz"));
+        assert!(
+            !masker
+                .mask_header("Authorization", "Basic dXNlcjpwYXNz")
+                .contains("dXNlcjpwYXNz")
+        );
         let cookie = masker.mask_header("Set-Cookie", "sid=abcdef; HttpOnly");
-        assert!(cookie.starts_with("sid=‹secret") && cookie.ends_with("; HttpOnly"), "{cookie}");
+        assert!(
+            cookie.starts_with("sid=‹secret") && cookie.ends_with("; HttpOnly"),
+            "{cookie}"
+        );
     }
 }

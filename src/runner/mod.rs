@@ -66,7 +66,9 @@ impl Runner {
     /// # Errors
     /// A base URL that cannot be used, a host that may not be written to, unusable certificates.
     pub fn new(setup: Setup) -> Result<Runner, RunError> {
-        World::new(setup).map(|world| Runner { world: Arc::new(world) })
+        World::new(setup).map(|world| Runner {
+            world: Arc::new(world),
+        })
     }
 
     /// Starts nothing more; what is under way ends as it will.
@@ -76,7 +78,10 @@ impl Runner {
 
     /// Runs the plan to its end.
     pub async fn run(&self, plan: &Plan, watch: &Watch) -> RunResult {
-        let mut result = RunResult { transcripts: vec![Transcript::default(); plan.cases.len()], ..RunResult::default() };
+        let mut result = RunResult {
+            transcripts: vec![Transcript::default(); plan.cases.len()],
+            ..RunResult::default()
+        };
         if let Err(why) = self.reachable().await {
             result.stopped = Some(why.clone());
             for (case, transcript) in plan.cases.iter().zip(&mut result.transcripts) {
@@ -95,10 +100,24 @@ impl Runner {
         let done = AtomicUsize::new(0);
         let report = |case: &PlannedCase| {
             let number = done.fetch_add(1, Ordering::Relaxed) + 1;
-            watch(&format!("{}/{}", case.subject, case.scenario.case_id(&case.scenario.cases[case.case])), number, total);
+            watch(
+                &format!(
+                    "{}/{}",
+                    case.subject,
+                    case.scenario.case_id(&case.scenario.cases[case.case])
+                ),
+                number,
+                total,
+            );
         };
         let mut late: Vec<(usize, JoinHandle<Transcript>)> = Vec::new();
-        for lane in [Lane::Timed, Lane::Shared, Lane::Alone, Lane::Last, Lane::Clock] {
+        for lane in [
+            Lane::Timed,
+            Lane::Shared,
+            Lane::Alone,
+            Lane::Last,
+            Lane::Clock,
+        ] {
             let cases: Vec<(usize, &PlannedCase)> = plan
                 .cases
                 .iter()
@@ -109,7 +128,11 @@ impl Runner {
             if matches!(lane, Lane::Alone | Lane::Last | Lane::Clock) && !cases.is_empty() {
                 collect(&mut late, &mut result.transcripts).await;
             }
-            let at_once = if lane == Lane::Shared { SHARED_AT_ONCE } else { 1 };
+            let at_once = if lane == Lane::Shared {
+                SHARED_AT_ONCE
+            } else {
+                1
+            };
             let mut running = futures::stream::iter(cases)
                 .map(|(index, case)| async move { (index, case, self.case(case).await) })
                 .buffer_unordered(at_once);
@@ -120,7 +143,8 @@ impl Runner {
         }
         collect(&mut late, &mut result.transcripts).await;
         if self.world.is_target_gone() && result.stopped.is_none() {
-            result.stopped = Some("the target stopped taking connections during the run".to_owned());
+            result.stopped =
+                Some("the target stopped taking connections during the run".to_owned());
         }
         cleanup::clean_up(&self.world).await;
         result.requests = self.world.spent();
@@ -133,7 +157,12 @@ impl Runner {
             let (endpoint, _) = world::endpoint(base.as_str())?;
             match self.world.connect(&endpoint, true).await {
                 Ok(connection) => self.world.keep(&endpoint, connection),
-                Err(unreachable) => return Err(format!("the target at {base} cannot be reached: {}", unreachable.says)),
+                Err(unreachable) => {
+                    return Err(format!(
+                        "the target at {base} cannot be reached: {}",
+                        unreachable.says
+                    ));
+                }
             }
         }
         Ok(())
@@ -144,9 +173,17 @@ impl Runner {
         let mut wanted: BTreeSet<(String, String)> = BTreeSet::new();
         for case in plan.cases.iter().filter(|case| case.skip.is_none()) {
             let cast = Cast::of(case);
-            for request in case.scenario.cases[case.case].leaves().filter_map(Step::request) {
+            for request in case.scenario.cases[case.case]
+                .leaves()
+                .filter_map(Step::request)
+            {
                 if let Ok(name) = cast.name(request.operation.unwrap_or_default()) {
-                    wanted.extend(request.variants.iter().map(|variant| (name.to_owned(), variant.clone())));
+                    wanted.extend(
+                        request
+                            .variants
+                            .iter()
+                            .map(|variant| (name.to_owned(), variant.clone())),
+                    );
                 }
             }
         }
@@ -189,7 +226,11 @@ impl Runner {
                 }
             }
         }
-        if works { None } else { first_reason.map(|why| format!("no operation of the target works: {why}")) }
+        if works {
+            None
+        } else {
+            first_reason.map(|why| format!("no operation of the target works: {why}"))
+        }
     }
 
     /// Runs a case's rounds. What is left, the late readings, goes on by itself.
@@ -197,7 +238,10 @@ impl Runner {
         let world = &self.world;
         let cast = Cast::of(planned);
         let case = &planned.scenario.cases[planned.case];
-        let mut transcript = Transcript { settle: world.target.settle, ..Transcript::default() };
+        let mut transcript = Transcript {
+            settle: world.target.settle,
+            ..Transcript::default()
+        };
         let mut baselines: Vec<(OperationRole, BaselineKey, Baseline)> = Vec::new();
         for (role, key) in needed_baselines(planned) {
             let measured = baseline(world, key.clone()).await;
@@ -228,7 +272,10 @@ impl Runner {
                     transcript.broken.push(why);
                     break;
                 }
-                rounds.extend(futures::future::join_all(together.iter().map(|number| context.round(*number))).await);
+                rounds.extend(
+                    futures::future::join_all(together.iter().map(|number| context.round(*number)))
+                        .await,
+                );
             }
             if case.leaves().any(|step| matches!(step, Step::Elapse(_))) {
                 world.ledger.forget_keys();
@@ -241,18 +288,32 @@ impl Runner {
         })
     }
 
-    fn probe_facts(&self, cast: &Cast, baselines: &[(OperationRole, BaselineKey, Baseline)]) -> Vec<ProbeFacts> {
+    fn probe_facts(
+        &self,
+        cast: &Cast,
+        baselines: &[(OperationRole, BaselineKey, Baseline)],
+    ) -> Vec<ProbeFacts> {
         let mut facts = Vec::new();
-        for role in [OperationRole::Subject, OperationRole::Other, OperationRole::OtherMethod] {
-            let Some(operation) = cast.name(role).ok().and_then(|name| self.world.operation(name).ok()) else { continue };
+        for role in [
+            OperationRole::Subject,
+            OperationRole::Other,
+            OperationRole::OtherMethod,
+        ] {
+            let Some(operation) = cast
+                .name(role)
+                .ok()
+                .and_then(|name| self.world.operation(name).ok())
+            else {
+                continue;
+            };
             for probe in &operation.effects {
                 facts.push(ProbeFacts {
                     name: probe.name.clone(),
                     operation: role,
                     per_execution: operation.per_execution as f64,
-                    live: baselines
-                        .iter()
-                        .any(|(_, key, baseline)| key.operation == operation.name && baseline.live.contains(&probe.name)),
+                    live: baselines.iter().any(|(_, key, baseline)| {
+                        key.operation == operation.name && baseline.live.contains(&probe.name)
+                    }),
                     bound: probe.bound,
                     is_state: matches!(probe.reading, What::State(_)),
                 });
@@ -264,30 +325,55 @@ impl Runner {
 
 /// The baselines that a case stands on: everybody who is to succeed, and every variant that is to.
 fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> {
-    const SUCCEED: [&str; 8] = ["slow", "lingers", "long", "big-number", "no-content", "large", "async", "stream"];
+    const SUCCEED: [&str; 8] = [
+        "slow",
+        "lingers",
+        "long",
+        "big-number",
+        "no-content",
+        "large",
+        "async",
+        "stream",
+    ];
     let cast = Cast::of(planned);
     let mut needed: Vec<(OperationRole, BaselineKey)> = Vec::new();
     let mut need = |role: OperationRole, principal: PrincipalRole, variants: Vec<String>| {
         if let Ok(name) = cast.name(role) {
-            let key = BaselineKey { operation: name.to_owned(), principal, variants };
+            let key = BaselineKey {
+                operation: name.to_owned(),
+                principal,
+                variants,
+            };
             if !needed.iter().any(|(_, known)| *known == key) {
                 needed.push((role, key));
             }
         }
     };
     let case = &planned.scenario.cases[planned.case];
-    if case.leaves().any(|step| matches!(step, Step::Recheck { .. })) {
+    if case
+        .leaves()
+        .any(|step| matches!(step, Step::Recheck { .. }))
+    {
         return needed;
     }
     need(OperationRole::Subject, PrincipalRole::Owner, Vec::new());
     for request in case.leaves().filter_map(Step::request) {
         let role = request.operation.unwrap_or_default();
         let principal = request.principal.unwrap_or_default();
-        let succeeds = !principal.is_built_in() && !matches!(principal, PrincipalRole::ReadOnly | PrincipalRole::Expired);
-        let who = if succeeds { principal } else { PrincipalRole::Owner };
+        let succeeds = !principal.is_built_in()
+            && !matches!(principal, PrincipalRole::ReadOnly | PrincipalRole::Expired);
+        let who = if succeeds {
+            principal
+        } else {
+            PrincipalRole::Owner
+        };
         need(role, who, Vec::new());
-        let variants: Vec<String> =
-            request.variants.iter().filter(|variant| SUCCEED.contains(&variant.as_str())).cloned().collect();
+        let variants: Vec<String> = request
+            .variants
+            .iter()
+            .filter(|variant| SUCCEED.contains(&variant.as_str()))
+            .cloned()
+            .collect();
         if !variants.is_empty() && variants.len() == request.variants.len() {
             need(role, who, variants);
         }
@@ -296,7 +382,11 @@ fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> 
 }
 
 /// Reads the effects once more, a settle time after everything of the case was over.
-async fn late_readings(world: &World, cast: &Cast, rounds: Vec<Ran>) -> Vec<crate::transcript::Round> {
+async fn late_readings(
+    world: &World,
+    cast: &Cast,
+    rounds: Vec<Ran>,
+) -> Vec<crate::transcript::Round> {
     let still = rounds.iter().map(|ran| ran.still_at).max();
     if let Some(still) = still.filter(|still| *still > Instant::now()) {
         tokio::time::sleep_until(still.into()).await;

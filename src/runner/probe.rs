@@ -5,7 +5,9 @@ use super::command;
 use super::spec::Spec;
 use super::world::{Cast, Fetched, Filling, World};
 use crate::scenario::{OperationRole, PrincipalRole};
-use crate::target::operation::{Lifetime, NextPage, Operation, Probe, ProbeSource, Reading as What};
+use crate::target::operation::{
+    Lifetime, NextPage, Operation, Probe, ProbeSource, Reading as What,
+};
 use crate::target::render::selector;
 use crate::target::selector::Selector;
 use crate::transcript::{Reading, ReadingKind, Shown};
@@ -36,7 +38,11 @@ impl Subject {
     pub(super) fn of(spec: &Spec) -> Subject {
         Subject {
             operation: spec.operation,
-            principal: if spec.principal.is_built_in() { PrincipalRole::Owner } else { spec.principal },
+            principal: if spec.principal.is_built_in() {
+                PrincipalRole::Owner
+            } else {
+                spec.principal
+            },
             marker: spec.marker.clone(),
             marker_name: spec.marker_name.clone(),
         }
@@ -57,10 +63,17 @@ pub(super) fn subjects(counted: &[Counted]) -> Vec<(Subject, Vec<&Counted>)> {
 }
 
 /// Reads all probes of everybody whose effects are counted.
-pub(super) async fn read_all(world: &World, cast: &Cast, counted: &[Counted], kind: &ReadingKind) -> Vec<Reading> {
+pub(super) async fn read_all(
+    world: &World,
+    cast: &Cast,
+    counted: &[Counted],
+    kind: &ReadingKind,
+) -> Vec<Reading> {
     let groups = subjects(counted);
     let readings = groups.iter().flat_map(|(subject, members)| {
-        let operation = cast.name(subject.operation).and_then(|name| world.operation(name));
+        let operation = cast
+            .name(subject.operation)
+            .and_then(|name| world.operation(name));
         let probes = operation.map(|operation| operation.effects.iter()).ok();
         probes.into_iter().flatten().map(move |probe| async move {
             let shows = read(world, cast, probe, subject, members).await;
@@ -97,7 +110,17 @@ pub(super) async fn read(
     for counted in renderings {
         let mut values = Filling::of_spec(world, &counted.spec);
         values.request.clone_from(&counted.body);
-        let Some(shown) = one(world, operation, probe, subject, counted, &mut values, &mut seen).await? else {
+        let Some(shown) = one(
+            world,
+            operation,
+            probe,
+            subject,
+            counted,
+            &mut values,
+            &mut seen,
+        )
+        .await?
+        else {
             continue;
         };
         united = Some(match (united, shown) {
@@ -135,21 +158,36 @@ async fn one(
                     names.push(name.clone());
                 }
             }
-            world.fixtures.fill_named(world, names, &counted.spec, values).await?;
+            world
+                .fixtures
+                .fill_named(world, names, &counted.spec, values)
+                .await?;
             let question = format!("{:?} {:?} {:?}", values.marker, values.unique, values.key);
             if !seen.insert(question) {
                 return Ok(None);
             }
             let output = command::run(world, script, values, probe.timeout).await?;
-            let fetched = Fetched { status: 0, headers: Vec::new(), body: output };
+            let fetched = Fetched {
+                status: 0,
+                headers: Vec::new(),
+                body: output,
+            };
             shown(world, probe, values, &[fetched]).map(Some)
         }
         ProbeSource::Request(request) => {
-            world.fixtures.fill(world, request, operation, &counted.spec, values).await?;
+            world
+                .fixtures
+                .fill(world, request, operation, &counted.spec, values)
+                .await?;
             let reader = probe.reader.and_then(|role| {
-                [PrincipalRole::Owner, PrincipalRole::OtherTenant, PrincipalRole::SameTenant, PrincipalRole::ReadOnly]
-                    .into_iter()
-                    .find(|known| known.name() == role.name())
+                [
+                    PrincipalRole::Owner,
+                    PrincipalRole::OtherTenant,
+                    PrincipalRole::SameTenant,
+                    PrincipalRole::ReadOnly,
+                ]
+                .into_iter()
+                .find(|known| known.name() == role.name())
             });
             let reader = reader.unwrap_or(subject.principal);
             let mut rendered = world.render_plain(request, reader, values)?;
@@ -173,7 +211,10 @@ async fn one(
                         None => rendered.path_and_query = next,
                         Some((scheme, rest)) => {
                             let path = rest.find('/').map_or("/", |at| &rest[at..]).to_owned();
-                            rendered.origin = format!("{scheme}://{}", rest.split('/').next().unwrap_or_default());
+                            rendered.origin = format!(
+                                "{scheme}://{}",
+                                rest.split('/').next().unwrap_or_default()
+                            );
                             rendered.path_and_query = path;
                         }
                     },
@@ -195,7 +236,9 @@ fn next_page(probe: &Probe, page: &Fetched, asked: &str) -> Option<String> {
             // RFC 8288: `<URL>; rel="next"`, several separated by commas.
             found.split(',').find_map(|link| {
                 let (url, parameters) = link.split_once('>')?;
-                parameters.contains("next").then(|| url.trim().trim_start_matches('<').to_owned())
+                parameters
+                    .contains("next")
+                    .then(|| url.trim().trim_start_matches('<').to_owned())
             })
         }
         NextPage::Cursor { cursor, query } => {
@@ -206,21 +249,34 @@ fn next_page(probe: &Probe, page: &Fetched, asked: &str) -> Option<String> {
                 .filter(|(name, _)| name != query)
                 .collect();
             pairs.push((query.clone(), found));
-            let pairs = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+            let pairs = url::form_urlencoded::Serializer::new(String::new())
+                .extend_pairs(pairs)
+                .finish();
             Some(format!("{path}?{pairs}"))
         }
     }
 }
 
 /// What the pages show.
-fn shown(world: &World, probe: &Probe, values: &Filling<'_>, pages: &[Fetched]) -> Result<Shown, String> {
+fn shown(
+    world: &World,
+    probe: &Probe,
+    values: &Filling<'_>,
+    pages: &[Fetched],
+) -> Result<Shown, String> {
     let principal = world.principal(PrincipalRole::Owner)?.0;
     let selector = selector(probe.reading.selector(), &world.target, &principal, values)
         .map_err(|error| error.to_string())?;
-    let found = || pages.iter().flat_map(|page| selector.select(&page.answer()));
+    let found = || {
+        pages
+            .iter()
+            .flat_map(|page| selector.select(&page.answer()))
+    };
     let unreadable = || {
         matches!(selector, Selector::Json(_))
-            && pages.iter().any(|page| serde_json::from_slice::<serde_json::Value>(&page.body).is_err())
+            && pages
+                .iter()
+                .any(|page| serde_json::from_slice::<serde_json::Value>(&page.body).is_err())
     };
     if unreadable() {
         let says = pages.first().map(Fetched::says).unwrap_or_default();
@@ -240,7 +296,10 @@ fn shown(world: &World, probe: &Probe, values: &Filling<'_>, pages: &[Fetched]) 
         What::Value(_) => {
             let value = found().next().ok_or("it shows no value")?;
             let text = plain(&value).ok_or("what it shows is no number")?;
-            let number: f64 = text.trim().parse().map_err(|_| format!("`{}` is no number", text.trim()))?;
+            let number: f64 = text
+                .trim()
+                .parse()
+                .map_err(|_| format!("`{}` is no number", text.trim()))?;
             Ok(Shown::Count(number / probe.per_effect))
         }
         What::State(_) => {

@@ -17,7 +17,10 @@ impl RoundRun<'_> {
     pub(super) async fn recheck(&self, name: &str, at_most: u32) -> Result<(), String> {
         let world = self.world();
         let subject = &self.context.cast.subject;
-        let retention = world.contract(subject).retention.map(|retention| retention.min);
+        let retention = world
+            .contract(subject)
+            .retention
+            .map(|retention| retention.min);
         let live = world.ledger.live(subject, retention, at_most as usize);
         if live.is_empty() {
             return Err("no key of this run still names a resource".to_owned());
@@ -45,7 +48,8 @@ impl RoundRun<'_> {
                 first.copy = copy as u32;
                 first.attempt = 0;
                 locked(&self.record).exchanges.push(first);
-                let prepared = prepare(self, request, &key.spec, (copy as u32, 0), Hold::Nothing).await?;
+                let prepared =
+                    prepare(self, request, &key.spec, (copy as u32, 0), Hold::Nothing).await?;
                 finish(self, prepared).await;
                 Ok::<(), String>(())
             }

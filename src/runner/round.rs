@@ -9,7 +9,8 @@ use super::{burst, exchange, hook, probe};
 use crate::contract::Contract;
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{
-    Amount, Case, HookName, Moment, OperationRole, Quantity, Request, Scenario, Step, TimeSpan, Until, Wait, When,
+    Amount, Case, HookName, Moment, OperationRole, Quantity, Request, Scenario, Step, TimeSpan,
+    Until, Wait, When,
 };
 use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};
 use std::collections::HashMap;
@@ -81,7 +82,10 @@ impl<'a> RoundRun<'a> {
             number,
             board: std::sync::Arc::default(),
             names: Mutex::new(RoundNames::new()),
-            record: Mutex::new(Round { number, ..Round::default() }),
+            record: Mutex::new(Round {
+                number,
+                ..Round::default()
+            }),
             counted: Mutex::new(Vec::new()),
             lost_at: Mutex::new(None),
             late: Mutex::new(Vec::new()),
@@ -112,7 +116,10 @@ impl<'a> RoundRun<'a> {
                 let ready = Barrier::new(senders.max(1));
                 let all = steps.iter().map(|step| self.leaf(step, Some(&ready)));
                 let results = futures::future::join_all(all).await;
-                results.into_iter().collect::<Result<Vec<()>, _>>().map(|_| ())
+                results
+                    .into_iter()
+                    .collect::<Result<Vec<()>, _>>()
+                    .map(|_| ())
             }
             step => self.leaf(step, None).await,
         }
@@ -125,13 +132,23 @@ impl<'a> RoundRun<'a> {
                 self.board.over(&request.name);
                 result
             }
-            Step::Burst { request, copies, release, stop_at } => {
+            Step::Burst {
+                request,
+                copies,
+                release,
+                stop_at,
+            } => {
                 let copies = copies[(self.number as usize - 1) % copies.len()];
                 let result = burst::burst(self, request, copies, *release, *stop_at, ready).await;
                 self.board.over(&request.name);
                 result
             }
-            Step::Retry { request, until, every, patience } => {
+            Step::Retry {
+                request,
+                until,
+                every,
+                patience,
+            } => {
                 let result = self.retry(request, *until, *every, *patience, ready).await;
                 self.board.over(&request.name);
                 result
@@ -140,7 +157,8 @@ impl<'a> RoundRun<'a> {
             Step::Elapse(span) => {
                 let time = self.time(*span, None)?;
                 let facts = hook::elapse(self.world(), time).await;
-                let problem = (!facts.worked).then(|| format!("the target's time did not pass: {}", facts.output));
+                let problem = (!facts.worked)
+                    .then(|| format!("the target's time did not pass: {}", facts.output));
                 locked(&self.record).hooks.push(facts);
                 problem.map_or(Ok(()), Err)
             }
@@ -154,7 +172,8 @@ impl<'a> RoundRun<'a> {
                 }
                 let facts = hook::run(self.world(), *run).await;
                 locked(&self.undo).extend(*undo);
-                let problem = (!facts.worked).then(|| format!("the hook {} did not work: {}", run.name(), facts.output));
+                let problem = (!facts.worked)
+                    .then(|| format!("the hook {} did not work: {}", run.name(), facts.output));
                 locked(&self.record).hooks.push(facts);
                 problem.map_or(Ok(()), Err)
             }
@@ -170,7 +189,11 @@ impl<'a> RoundRun<'a> {
         let operation = self.world().operation(name)?;
         let place = self.world().key_place(operation);
         let keys = KeyWriter::new(self.context.contract(role), place.as_ref());
-        let which = match request.like.as_ref().and_then(|like| Some((like.of.as_str(), like.which?))) {
+        let which = match request
+            .like
+            .as_ref()
+            .and_then(|like| Some((like.of.as_str(), like.which?)))
+        {
             None => 0,
             Some((step, outcome)) => {
                 let record = locked(&self.record);
@@ -184,7 +207,12 @@ impl<'a> RoundRun<'a> {
         locked(&self.names).resolve(request, copies, &keys, which)
     }
 
-    async fn send(&self, request: &Request, times: u32, ready: Option<&Barrier>) -> Result<(), String> {
+    async fn send(
+        &self,
+        request: &Request,
+        times: u32,
+        ready: Option<&Barrier>,
+    ) -> Result<(), String> {
         let specs = self.specs(request, times)?;
         for (copy, spec) in specs.iter().enumerate() {
             let ready = ready.filter(|_| copy == 0);
@@ -205,16 +233,37 @@ impl<'a> RoundRun<'a> {
         let began = Instant::now();
         let mut attempt = 0;
         let ended = loop {
-            let index = exchange::one(self, request, &spec, 0, attempt, ready.filter(|_| attempt == 0)).await?;
+            let index = exchange::one(
+                self,
+                request,
+                &spec,
+                0,
+                attempt,
+                ready.filter(|_| attempt == 0),
+            )
+            .await?;
             attempt += 1;
             let (outcome, asked) = {
                 let record = locked(&self.record);
-                let exchange = record.exchanges.iter().find(|exchange| exchange.step == request.name && exchange.attempt == index);
+                let exchange = record
+                    .exchanges
+                    .iter()
+                    .find(|exchange| exchange.step == request.name && exchange.attempt == index);
                 let asked = exchange
                     .and_then(|exchange| exchange.response.as_ref())
-                    .and_then(|response| response.header("retry-after").next()?.trim().parse::<u64>().ok())
+                    .and_then(|response| {
+                        response
+                            .header("retry-after")
+                            .next()?
+                            .trim()
+                            .parse::<u64>()
+                            .ok()
+                    })
                     .map(Duration::from_secs);
-                (exchange.map_or(Outcome::NONE, |exchange| exchange.outcome), asked)
+                (
+                    exchange.map_or(Outcome::NONE, |exchange| exchange.outcome),
+                    asked,
+                )
             };
             let wanted = match until {
                 Until::Final => Outcome::FINAL,
@@ -248,7 +297,14 @@ impl<'a> RoundRun<'a> {
                     record
                         .of(step)
                         .filter_map(|exchange| exchange.response.as_ref())
-                        .filter_map(|response| response.header("retry-after").next()?.trim().parse::<u64>().ok())
+                        .filter_map(|response| {
+                            response
+                                .header("retry-after")
+                                .next()?
+                                .trim()
+                                .parse::<u64>()
+                                .ok()
+                        })
                         .max()
                 };
                 tokio::time::sleep(Duration::from_secs(asked.unwrap_or(1))).await;
@@ -267,9 +323,14 @@ impl<'a> RoundRun<'a> {
         let mut last: Option<Vec<Option<f64>>> = None;
         loop {
             let readings = read_all(self.world(), &self.context.cast, &counted, kind).await;
-            let counts: Vec<Option<f64>> =
-                readings.iter().map(|reading| reading.shows.as_ref().ok().and_then(|shown| shown.count())).collect();
-            let seen = !counts.is_empty() && counts.iter().all(|count| count.is_none_or(|count| count >= 1.0));
+            let counts: Vec<Option<f64>> = readings
+                .iter()
+                .map(|reading| reading.shows.as_ref().ok().and_then(|shown| shown.count()))
+                .collect();
+            let seen = !counts.is_empty()
+                && counts
+                    .iter()
+                    .all(|count| count.is_none_or(|count| count >= 1.0));
             let same = last.as_ref() == Some(&counts);
             let over = began.elapsed() >= settle;
             let early = not_before.is_none_or(|time| Instant::now() >= time);
@@ -288,7 +349,11 @@ impl<'a> RoundRun<'a> {
         let counted = locked(&self.counted);
         subjects(&counted)
             .iter()
-            .filter_map(|(subject, _)| self.world().operation(self.context.cast.name(subject.operation).ok()?).ok())
+            .filter_map(|(subject, _)| {
+                self.world()
+                    .operation(self.context.cast.name(subject.operation).ok()?)
+                    .ok()
+            })
             .flat_map(|operation| operation.effects.iter())
             .filter_map(|probe| probe.settle)
             .chain([target.settle])
@@ -298,20 +363,42 @@ impl<'a> RoundRun<'a> {
 
     /// How long a handler may go on after its client has left: three times the slowest measured.
     fn still_running(&self) -> Duration {
-        let slowest = locked(&self.context.measured).values().copied().max().unwrap_or_default();
+        let slowest = locked(&self.context.measured)
+            .values()
+            .copied()
+            .max()
+            .unwrap_or_default();
         let counted = locked(&self.counted);
-        let baseline = counted.iter().filter_map(|one| self.baseline_latency(&one.spec)).max().unwrap_or_default();
+        let baseline = counted
+            .iter()
+            .filter_map(|one| self.baseline_latency(&one.spec))
+            .max()
+            .unwrap_or_default();
         self.world().target.settle.max(3 * slowest.max(baseline))
     }
 
     /// The measured time to answer of such a request.
     pub(super) fn baseline_latency(&self, spec: &Spec) -> Option<Duration> {
         let operation = self.context.cast.name(spec.operation).ok()?.to_owned();
-        let principal = if spec.principal.is_built_in() { Default::default() } else { spec.principal };
+        let principal = if spec.principal.is_built_in() {
+            Default::default()
+        } else {
+            spec.principal
+        };
         let baselines = self.world().baselines.try_lock().ok()?;
-        let key = BaselineKey { operation, principal, variants: spec.variants.clone() };
-        let plain = BaselineKey { variants: Vec::new(), ..key.clone() };
-        let known = baselines.get(&key).or_else(|| baselines.get(&plain))?.get()?;
+        let key = BaselineKey {
+            operation,
+            principal,
+            variants: spec.variants.clone(),
+        };
+        let plain = BaselineKey {
+            variants: Vec::new(),
+            ..key.clone()
+        };
+        let known = baselines
+            .get(&key)
+            .or_else(|| baselines.get(&plain))?
+            .get()?;
         known.latency.map(|latency| latency.p50)
     }
 
@@ -327,11 +414,17 @@ impl<'a> RoundRun<'a> {
             Quantity::Settle => self.settle_time(),
             Quantity::Retention => match contract.retention {
                 Some(retention) => {
-                    if share >= 1.0 { retention.max.unwrap_or(retention.min) } else { retention.min }
+                    if share >= 1.0 {
+                        retention.max.unwrap_or(retention.min)
+                    } else {
+                        retention.min
+                    }
                 }
                 None => return Err("the contract declares no retention".to_owned()),
             },
-            Quantity::LockTimeout => contract.lock_timeout.ok_or("the contract declares no lock-timeout")?,
+            Quantity::LockTimeout => contract
+                .lock_timeout
+                .ok_or("the contract declares no lock-timeout")?,
             Quantity::Latency => {
                 let step = of.unwrap_or_default();
                 let measured = locked(&self.context.measured).get(step).copied();
@@ -345,7 +438,11 @@ impl<'a> RoundRun<'a> {
     }
 
     /// Where in its spread a round stands: evenly from first to last.
-    pub(super) fn spread_point(&self, spread: &[TimeSpan; 2], of: &str) -> Result<Duration, String> {
+    pub(super) fn spread_point(
+        &self,
+        spread: &[TimeSpan; 2],
+        of: &str,
+    ) -> Result<Duration, String> {
         let from = self.time(spread[0], Some(of))?;
         let to = self.time(spread[1], Some(of))?;
         let rounds = self.context.scenario.rounds.count.max(2);
@@ -384,7 +481,9 @@ impl<'a> RoundRun<'a> {
             leaf => leaf.request().is_some_and(|request| {
                 let starts = request.at.as_ref().is_some_and(|at| awaited(at, None));
                 let cuts = match &request.fault {
-                    Some(crate::scenario::Fault::HangUp { at, .. }) => awaited(at, Some(&request.name)),
+                    Some(crate::scenario::Fault::HangUp { at, .. }) => {
+                        awaited(at, Some(&request.name))
+                    }
                     _ => false,
                 };
                 starts || cuts
@@ -395,26 +494,47 @@ impl<'a> RoundRun<'a> {
     /// Polls the first probe until it counts the step's effect or the step is over.
     pub(super) async fn watch_effect(&self, step: &str, counted: &Counted) {
         let subject = probe::Subject::of(&counted.spec);
-        let operation = self.context.cast.name(subject.operation).and_then(|name| self.world().operation(name));
-        let Some(first) = operation.ok().and_then(|operation| operation.effects.first()) else { return };
+        let operation = self
+            .context
+            .cast
+            .name(subject.operation)
+            .and_then(|name| self.world().operation(name));
+        let Some(first) = operation
+            .ok()
+            .and_then(|operation| operation.effects.first())
+        else {
+            return;
+        };
         let over = self.board.wait(step, When::Ended);
         let poll = async {
             let mut pause = Duration::from_millis(2);
             loop {
-                let shows = probe::read(self.world(), &self.context.cast, first, &subject, &[counted]).await;
-                if shows.as_ref().is_ok_and(|shown| shown.count().is_some_and(|count| count >= 1.0)) {
+                let shows = probe::read(
+                    self.world(),
+                    &self.context.cast,
+                    first,
+                    &subject,
+                    &[counted],
+                )
+                .await;
+                if shows
+                    .as_ref()
+                    .is_ok_and(|shown| shown.count().is_some_and(|count| count >= 1.0))
+                {
                     let at = Instant::now();
                     self.board.came(step, When::Effect, at);
-                    locked(&self.record).readings.push(crate::transcript::Reading {
-                        kind: ReadingKind::Poll,
-                        probe: first.name.clone(),
-                        operation: subject.operation,
-                        principal: subject.principal,
-                        marker: subject.marker.clone(),
-                        marker_name: subject.marker_name.clone(),
-                        at: self.world().clock(at),
-                        shows,
-                    });
+                    locked(&self.record)
+                        .readings
+                        .push(crate::transcript::Reading {
+                            kind: ReadingKind::Poll,
+                            probe: first.name.clone(),
+                            operation: subject.operation,
+                            principal: subject.principal,
+                            marker: subject.marker.clone(),
+                            marker_name: subject.marker_name.clone(),
+                            at: self.world().clock(at),
+                            shows,
+                        });
                     return;
                 }
                 tokio::time::sleep(pause).await;
@@ -431,33 +551,51 @@ impl<'a> RoundRun<'a> {
         for hook in locked(&self.undo).drain(..).collect::<Vec<_>>() {
             let facts = hook::run(self.world(), hook).await;
             if !facts.worked {
-                self.broke(format!("the hook {} did not undo: {}", hook.name(), facts.output));
+                self.broke(format!(
+                    "the hook {} did not undo: {}",
+                    hook.name(),
+                    facts.output
+                ));
             }
             locked(&self.record).hooks.push(facts);
         }
         let late = std::mem::take(&mut *locked(&self.late));
-        futures::future::join_all(late.into_iter().map(|late| exchange::collect_late(&self, late))).await;
+        futures::future::join_all(
+            late.into_iter()
+                .map(|late| exchange::collect_late(&self, late)),
+        )
+        .await;
         let still = {
             let lost = *locked(&self.lost_at);
             let quiet = Instant::now() + self.settle_time();
             lost.map_or(quiet, |lost| quiet.max(lost + self.still_running()))
         };
         let mut round = std::mem::take(&mut *locked(&self.record));
-        round.exchanges.sort_by_key(|exchange| exchange.times.sent.unwrap_or(exchange.times.ended));
+        round
+            .exchanges
+            .sort_by_key(|exchange| exchange.times.sent.unwrap_or(exchange.times.ended));
         self.remember_latencies(&round);
         broken_off(&mut round);
         let counted = std::mem::take(&mut *locked(&self.counted));
-        Ran { round, counted, still_at: still }
+        Ran {
+            round,
+            counted,
+            still_at: still,
+        }
     }
 
     /// What this round measured serves the next ones.
     fn remember_latencies(&self, round: &Round) {
         let mut measured = locked(&self.context.measured);
         for exchange in &round.exchanges {
-            let first = exchange.copy == 0 && exchange.attempt == 0 && exchange.ending == Ending::Answered;
+            let first =
+                exchange.copy == 0 && exchange.attempt == 0 && exchange.ending == Ending::Answered;
             let executed = exchange.outcome.may_be(Meaning::Executed);
             if let (true, true, Some(sent)) = (first, executed, exchange.times.sent) {
-                measured.insert(exchange.step.clone(), exchange.times.ended.saturating_sub(sent));
+                measured.insert(
+                    exchange.step.clone(),
+                    exchange.times.ended.saturating_sub(sent),
+                );
             }
         }
     }
@@ -465,7 +603,11 @@ impl<'a> RoundRun<'a> {
 
 /// The reason of a moment that did not come.
 pub(super) fn never_came(moment: &Moment) -> String {
-    format!("the moment `{}` of `{}` never came", moment.when, moment.of.as_deref().unwrap_or("itself"))
+    format!(
+        "the moment `{}` of `{}` never came",
+        moment.when,
+        moment.of.as_deref().unwrap_or("itself")
+    )
 }
 
 /// A target that closes connections by itself shows nothing, and that is said.
@@ -473,10 +615,17 @@ fn broken_off(round: &mut Round) {
     let mut reasons: Vec<String> = Vec::new();
     for exchange in &round.exchanges {
         let reason = match &exchange.ending {
-            Ending::ClosedByTarget(why) if exchange.fault.is_none() => format!("the target broke off `{}`: {why}", exchange.step),
-            Ending::Broken(why) => format!("`{}` was answered with something that is not HTTP: {why}", exchange.step),
+            Ending::ClosedByTarget(why) if exchange.fault.is_none() => {
+                format!("the target broke off `{}`: {why}", exchange.step)
+            }
+            Ending::Broken(why) => format!(
+                "`{}` was answered with something that is not HTTP: {why}",
+                exchange.step
+            ),
             Ending::Refused(why) => format!("no connection for `{}`: {why}", exchange.step),
-            Ending::TimedOut if exchange.fault.is_none() && exchange.delivery != Delivery::NotSent => {
+            Ending::TimedOut
+                if exchange.fault.is_none() && exchange.delivery != Delivery::NotSent =>
+            {
                 format!("`{}` was not answered in time", exchange.step)
             }
             _ => continue,

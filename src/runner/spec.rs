@@ -46,7 +46,11 @@ pub(super) struct RoundNames {
 
 impl RoundNames {
     pub(super) fn new() -> RoundNames {
-        RoundNames { markers: HashMap::new(), token: fresh_word(), specs: HashMap::new() }
+        RoundNames {
+            markers: HashMap::new(),
+            token: fresh_word(),
+            specs: HashMap::new(),
+        }
     }
 
     /// The concrete requests of a step, one for each copy. `which` picks the copy of a burst that
@@ -64,7 +68,8 @@ impl RoundNames {
         };
         let mut specs = Vec::new();
         for copy in 0..copies {
-            let each = request.key == Some(Key::FreshEach) || request.marker == Some(Marker::FreshEach);
+            let each =
+                request.key == Some(Key::FreshEach) || request.marker == Some(Marker::FreshEach);
             match specs.first() {
                 Some(first) if !each => specs.push(Spec::clone(first)),
                 _ => specs.push(self.one(request, base.as_ref(), copy, keys)?),
@@ -74,7 +79,13 @@ impl RoundNames {
         Ok(specs)
     }
 
-    fn one(&mut self, request: &Request, base: Option<&Spec>, copy: u32, keys: &KeyWriter<'_>) -> Result<Spec, String> {
+    fn one(
+        &mut self,
+        request: &Request,
+        base: Option<&Spec>,
+        copy: u32,
+        keys: &KeyWriter<'_>,
+    ) -> Result<Spec, String> {
         let (marker_name, marker) = match (&request.marker, base) {
             (Some(Marker::Named(name)), _) => (name.clone(), self.marker(name)),
             (Some(Marker::FreshEach), _) => {
@@ -90,7 +101,9 @@ impl RoundNames {
             (None, None) => ("main".to_owned(), self.marker("main")),
         };
         let key = match &request.key {
-            None => base.map(|base| base.key.clone()).ok_or("the step has no key")?,
+            None => base
+                .map(|base| base.key.clone())
+                .ok_or("the step has no key")?,
             Some(key) => self.key(key, keys)?,
         };
         let mut variants = base.map(|base| base.variants.clone()).unwrap_or_default();
@@ -101,11 +114,21 @@ impl RoundNames {
         }
         let fresh_values = base.is_none();
         Ok(Spec {
-            operation: request.operation.or(base.map(|base| base.operation)).unwrap_or_default(),
+            operation: request
+                .operation
+                .or(base.map(|base| base.operation))
+                .unwrap_or_default(),
             variants,
-            forms: request.forms.clone().or(base.map(|base| base.forms.clone())).unwrap_or_default(),
+            forms: request
+                .forms
+                .clone()
+                .or(base.map(|base| base.forms.clone()))
+                .unwrap_or_default(),
             key,
-            principal: request.principal.or(base.map(|base| base.principal)).unwrap_or_default(),
+            principal: request
+                .principal
+                .or(base.map(|base| base.principal))
+                .unwrap_or_default(),
             marker_name,
             marker,
             unique: match base {
@@ -113,7 +136,10 @@ impl RoundNames {
                 _ => fresh_word(),
             },
             now: base.map_or_else(SystemTime::now, |base| base.now),
-            given_other: request.given_other.or(base.map(|base| base.given_other)).unwrap_or(false),
+            given_other: request
+                .given_other
+                .or(base.map(|base| base.given_other))
+                .unwrap_or(false),
         })
     }
 
@@ -123,13 +149,22 @@ impl RoundNames {
     }
 
     fn spec(&self, step: &str, copy: usize) -> Result<&Spec, String> {
-        let specs = self.specs.get(step).ok_or_else(|| format!("the step `{step}` sent nothing"))?;
-        specs.get(copy).or(specs.first()).ok_or_else(|| format!("the step `{step}` sent nothing"))
+        let specs = self
+            .specs
+            .get(step)
+            .ok_or_else(|| format!("the step `{step}` sent nothing"))?;
+        specs
+            .get(copy)
+            .or(specs.first())
+            .ok_or_else(|| format!("the step `{step}` sent nothing"))
     }
 
     /// The marker's value in this round.
     pub(super) fn marker(&mut self, name: &str) -> String {
-        self.markers.entry(name.to_owned()).or_insert_with(fresh_word).clone()
+        self.markers
+            .entry(name.to_owned())
+            .or_insert_with(fresh_word)
+            .clone()
     }
 
     fn key(&self, key: &Key, keys: &KeyWriter<'_>) -> Result<SpecKey, String> {
@@ -145,16 +180,23 @@ impl RoundNames {
                     (None, _) => return Err(format!("the step `{step}` has no key")),
                 }
             }
-            Key::Shaped { length, shape, twist } => {
+            Key::Shaped {
+                length,
+                shape,
+                twist,
+            } => {
                 let value = keys.shaped(*length, *shape)?;
                 match twist {
                     Some(_) => twist_of(&value, twist)?,
                     None => keys.odd(value),
                 }
             }
-            Key::None => {
-                SpecKey { value: None, sent: KeyUse::None, malformed: false, ordinary: false }
-            }
+            Key::None => SpecKey {
+                value: None,
+                sent: KeyUse::None,
+                malformed: false,
+                ordinary: false,
+            },
             Key::Empty => SpecKey {
                 value: Some(String::new()),
                 sent: KeyUse::Raw(Vec::new()),
@@ -193,7 +235,10 @@ mod tests {
     fn request(name: &str, like: Option<&str>, key: Option<Key>) -> Request {
         Request {
             name: name.to_owned(),
-            like: like.map(|of| crate::scenario::Like { of: of.to_owned(), which: None }),
+            like: like.map(|of| crate::scenario::Like {
+                of: of.to_owned(),
+                which: None,
+            }),
             operation: None,
             variants: Vec::new(),
             forms: None,
@@ -213,14 +258,28 @@ mod tests {
         let contract = contract::resolve(None).expect("generic");
         let keys = KeyWriter::new(&contract, None);
         let mut names = RoundNames::new();
-        let first = names.resolve(&request("first", None, Some(Key::Fresh)), 1, &keys, 0).expect("resolves");
-        let again = names.resolve(&request("again", Some("first"), None), 1, &keys, 0).expect("resolves");
+        let first = names
+            .resolve(&request("first", None, Some(Key::Fresh)), 1, &keys, 0)
+            .expect("resolves");
+        let again = names
+            .resolve(&request("again", Some("first"), None), 1, &keys, 0)
+            .expect("resolves");
         assert_eq!(first[0].key, again[0].key);
         assert_eq!(first[0].marker, again[0].marker);
         assert_eq!(first[0].unique, again[0].unique);
-        let other = names.resolve(&request("other", Some("first"), Some(Key::Fresh)), 1, &keys, 0).expect("resolves");
+        let other = names
+            .resolve(
+                &request("other", Some("first"), Some(Key::Fresh)),
+                1,
+                &keys,
+                0,
+            )
+            .expect("resolves");
         assert_ne!(first[0].key, other[0].key);
-        assert_eq!(first[0].unique, other[0].unique, "a new key alone must make a new operation");
+        assert_eq!(
+            first[0].unique, other[0].unique,
+            "a new key alone must make a new operation"
+        );
     }
 
     #[test]
@@ -228,9 +287,13 @@ mod tests {
         let contract = contract::resolve(None).expect("generic");
         let keys = KeyWriter::new(&contract, None);
         let mut names = RoundNames::new();
-        let shared = names.resolve(&request("burst", None, Some(Key::Fresh)), 3, &keys, 0).expect("resolves");
+        let shared = names
+            .resolve(&request("burst", None, Some(Key::Fresh)), 3, &keys, 0)
+            .expect("resolves");
         assert!(shared.iter().all(|spec| spec.key == shared[0].key));
-        let each = names.resolve(&request("flood", None, Some(Key::FreshEach)), 3, &keys, 0).expect("resolves");
+        let each = names
+            .resolve(&request("flood", None, Some(Key::FreshEach)), 3, &keys, 0)
+            .expect("resolves");
         assert_ne!(each[0].key, each[1].key);
         assert_ne!(each[1].unique, each[2].unique);
     }

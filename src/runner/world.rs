@@ -55,7 +55,8 @@ pub(super) struct World {
     pub(super) masker: Masker,
     pub(super) fixtures: Fixtures,
     pub(super) ledger: Ledger,
-    pub(super) baselines: tokio::sync::Mutex<HashMap<BaselineKey, std::sync::Arc<tokio::sync::OnceCell<Baseline>>>>,
+    pub(super) baselines:
+        tokio::sync::Mutex<HashMap<BaselineKey, std::sync::Arc<tokio::sync::OnceCell<Baseline>>>>,
     pub(super) chosen: tokio::sync::Mutex<HashMap<(String, String), Result<Variant, String>>>,
     pub(super) fetcher: reqwest::Client,
     allow_hosts: Vec<String>,
@@ -91,17 +92,25 @@ pub(super) struct Cast {
 
 impl Cast {
     pub(super) fn of(case: &PlannedCase) -> Cast {
-        Cast { subject: case.subject.clone(), other: case.other.clone(), other_method: case.other_method.clone() }
+        Cast {
+            subject: case.subject.clone(),
+            other: case.other.clone(),
+            other_method: case.other_method.clone(),
+        }
     }
 
     /// The operation's name.
     pub(super) fn name(&self, role: OperationRole) -> Result<&str, String> {
         match role {
             OperationRole::Subject => Ok(&self.subject),
-            OperationRole::Other => self.other.as_deref().ok_or_else(|| "there is no second operation".to_owned()),
-            OperationRole::OtherMethod => {
-                self.other_method.as_deref().ok_or_else(|| "there is no operation with another method".to_owned())
-            }
+            OperationRole::Other => self
+                .other
+                .as_deref()
+                .ok_or_else(|| "there is no second operation".to_owned()),
+            OperationRole::OtherMethod => self
+                .other_method
+                .as_deref()
+                .ok_or_else(|| "there is no operation with another method".to_owned()),
         }
     }
 }
@@ -116,7 +125,11 @@ pub(super) struct Fetched {
 
 impl Fetched {
     pub(super) fn answer(&self) -> Answer<'_> {
-        Answer { status: self.status, headers: &self.headers, body: &self.body }
+        Answer {
+            status: self.status,
+            headers: &self.headers,
+            body: &self.body,
+        }
     }
 
     /// Status and the beginning of the body, for messages.
@@ -150,7 +163,8 @@ impl World {
         };
         let roots = setup.tls.extra_roots.clone();
         let verify = setup.tls.verify;
-        let fetcher = fetcher(&roots, verify).map_err(|error| RunError(format!("no HTTP client: {error}")))?;
+        let fetcher = fetcher(&roots, verify)
+            .map_err(|error| RunError(format!("no HTTP client: {error}")))?;
         let wire = Wire::new(setup.tls, version).map_err(|error| RunError(error.to_string()))?;
         Ok(World {
             masker: Masker::new(&setup.target.secrets),
@@ -185,12 +199,16 @@ impl World {
 
     /// The operation of this name.
     pub(super) fn operation(&self, name: &str) -> Result<&Operation, String> {
-        self.target.operation(name).ok_or_else(|| format!("there is no operation `{name}`"))
+        self.target
+            .operation(name)
+            .ok_or_else(|| format!("there is no operation `{name}`"))
     }
 
     /// The contract of an operation.
     pub(super) fn contract(&self, operation: &str) -> &Contract {
-        self.contracts.get(operation).expect("every operation of the target has its contract")
+        self.contracts
+            .get(operation)
+            .expect("every operation of the target has its contract")
     }
 
     /// Where the operation's key goes.
@@ -206,13 +224,17 @@ impl World {
     }
 
     /// The principal of a role, and with which credentials it sends.
-    pub(super) fn principal(&self, role: PrincipalRole) -> Result<(Cow<'_, Principal>, Credentials), String> {
+    pub(super) fn principal(
+        &self,
+        role: PrincipalRole,
+    ) -> Result<(Cow<'_, Principal>, Credentials), String> {
         let (role, credentials) = match role {
             PrincipalRole::Nobody => (PrincipalRole::Owner, Credentials::Without),
             PrincipalRole::Wrong => (PrincipalRole::Owner, Credentials::Wrong { seed: self.seed }),
             role => (role, Credentials::Normal),
         };
-        let name = Role::from_name(role.name()).ok_or_else(|| format!("there is no role `{}`", role.name()))?;
+        let name = Role::from_name(role.name())
+            .ok_or_else(|| format!("there is no role `{}`", role.name()))?;
         match self.target.principals.get(&name) {
             Some(principal) => Ok((Cow::Borrowed(principal), credentials)),
             None if name == Role::Owner || name == Role::Anonymous => {
@@ -232,9 +254,9 @@ impl World {
         }
         let spent = self.requests.fetch_add(requests, Ordering::Relaxed) + requests;
         match self.target.limits.requests {
-            Some(limit) if spent > limit => {
-                Err(format!("the budget of {limit} requests is spent (limits.requests)"))
-            }
+            Some(limit) if spent > limit => Err(format!(
+                "the budget of {limit} requests is spent (limits.requests)"
+            )),
             _ => Ok(()),
         }
     }
@@ -246,9 +268,14 @@ impl World {
 
     /// Waits for its turn under `limits.rate`.
     pub(super) async fn turn(&self) {
-        let Some(rate) = self.target.limits.rate.filter(|rate| *rate > 0.0) else { return };
+        let Some(rate) = self.target.limits.rate.filter(|rate| *rate > 0.0) else {
+            return;
+        };
         let slot = {
-            let mut next = self.next_slot.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut next = self
+                .next_slot
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let slot = (*next).max(Instant::now());
             *next = slot + Duration::from_secs_f64(1.0 / rate);
             slot
@@ -271,7 +298,11 @@ impl World {
     }
 
     /// A connection to the endpoint: a warm one, or a new one.
-    pub(super) async fn connect(&self, endpoint: &Endpoint, new: bool) -> Result<Connection, super::wire::Unreachable> {
+    pub(super) async fn connect(
+        &self,
+        endpoint: &Endpoint,
+        new: bool,
+    ) -> Result<Connection, super::wire::Unreachable> {
         // Servers close idle connections after some seconds; one that is about to be closed would
         // lose a request that nobody meant to lose.
         const FRESH: Duration = Duration::from_millis(1500);
@@ -305,7 +336,9 @@ impl World {
     pub(super) fn base(&self, each: bool) -> &Url {
         match self.bases.len() {
             1 => &self.bases[0],
-            count if each => &self.bases[self.next_replica.fetch_add(1, Ordering::Relaxed) as usize % count],
+            count if each => {
+                &self.bases[self.next_replica.fetch_add(1, Ordering::Relaxed) as usize % count]
+            }
             _ => &self.bases[0],
         }
     }
@@ -318,7 +351,9 @@ impl World {
         each: bool,
     ) -> Result<(Rendered, bool), RenderError> {
         let skip = RenderError::NotApplicable;
-        let operation = self.operation(cast.name(spec.operation).map_err(skip)?).map_err(skip)?;
+        let operation = self
+            .operation(cast.name(spec.operation).map_err(skip)?)
+            .map_err(skip)?;
         let mut patches = Vec::new();
         for name in &spec.variants {
             patches.push(self.variant(operation, name).await.map_err(skip)?);
@@ -327,13 +362,23 @@ impl World {
         let (principal, credentials) = self.principal(spec.principal).map_err(skip)?;
         let mut forms = Vec::new();
         for name in &spec.forms {
-            forms.push(Form::from_name(name).ok_or_else(|| skip(format!("there is no form `{name}`")))?);
+            forms.push(
+                Form::from_name(name).ok_or_else(|| skip(format!("there is no form `{name}`")))?,
+            );
         }
-        let patched = patches.iter().fold(operation.request.clone(), |request, patch| request.patched(patch));
+        let patched = patches
+            .iter()
+            .fold(operation.request.clone(), |request, patch| {
+                request.patched(patch)
+            });
         let mut values = Filling::of_spec(self, spec);
-        self.fixtures.fill(self, &patched, operation, spec, &mut values).await.map_err(|reason| {
-            RenderError::NoValue { placeholder: "a fixture".to_owned(), reason }
-        })?;
+        self.fixtures
+            .fill(self, &patched, operation, spec, &mut values)
+            .await
+            .map_err(|reason| RenderError::NoValue {
+                placeholder: "a fixture".to_owned(),
+                reason,
+            })?;
         let place = self.key_place(operation);
         let recipe = Recipe {
             target: &self.target,
@@ -350,13 +395,22 @@ impl World {
         let reworded = if forms.is_empty() {
             false
         } else {
-            render(&Recipe { forms: &[], ..recipe })?.body != rendered.body
+            render(&Recipe {
+                forms: &[],
+                ..recipe
+            })?
+            .body
+                != rendered.body
         };
         Ok((rendered, reworded))
     }
 
     /// The declared or derived variant that a scenario's name stands for.
-    pub(super) async fn variant(&self, operation: &Operation, name: &str) -> Result<Variant, String> {
+    pub(super) async fn variant(
+        &self,
+        operation: &Operation,
+        name: &str,
+    ) -> Result<Variant, String> {
         let chosen = self.chosen.lock().await;
         if let Some(known) = chosen.get(&(operation.name.clone(), name.to_owned())) {
             return known.clone();
@@ -380,12 +434,21 @@ impl World {
         let role = match request.sender {
             Some(Role::Observer) => None,
             Some(sender) => Some(
-                [PrincipalRole::Owner, PrincipalRole::OtherTenant, PrincipalRole::SameTenant, PrincipalRole::OtherSession]
-                    .into_iter()
-                    .find(|role| role.name() == sender.name())
-                    .unwrap_or(role),
+                [
+                    PrincipalRole::Owner,
+                    PrincipalRole::OtherTenant,
+                    PrincipalRole::SameTenant,
+                    PrincipalRole::OtherSession,
+                ]
+                .into_iter()
+                .find(|role| role.name() == sender.name())
+                .unwrap_or(role),
             ),
-            None => Some(if role.is_built_in() { PrincipalRole::Owner } else { role }),
+            None => Some(if role.is_built_in() {
+                PrincipalRole::Owner
+            } else {
+                role
+            }),
         };
         let principal = match role {
             Some(role) => self.principal(role)?.0,
@@ -409,7 +472,11 @@ impl World {
     }
 
     /// Sends a request that is not graded: no redirects, no retries.
-    pub(super) async fn fetch(&self, rendered: &Rendered, timeout: Duration) -> Result<Fetched, String> {
+    pub(super) async fn fetch(
+        &self,
+        rendered: &Rendered,
+        timeout: Duration,
+    ) -> Result<Fetched, String> {
         self.check_host(&rendered.origin)?;
         let url = format!("{}{}", rendered.origin, rendered.path_and_query);
         let method = reqwest::Method::from_bytes(rendered.method.as_bytes())
@@ -439,7 +506,11 @@ impl World {
             .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
             .collect();
         let body = response.bytes().await.map_err(says)?.to_vec();
-        Ok(Fetched { status, headers, body })
+        Ok(Fetched {
+            status,
+            headers,
+            body,
+        })
     }
 
     /// Refuses hosts that nobody named.
@@ -460,9 +531,17 @@ pub(super) fn endpoint(origin: &str) -> Result<(Endpoint, String), String> {
     let scheme = match url.scheme() {
         "http" => Scheme::Http,
         "https" => Scheme::Https,
-        other => return Err(format!("the scheme `{other}` is not supported: http or https")),
+        other => {
+            return Err(format!(
+                "the scheme `{other}` is not supported: http or https"
+            ));
+        }
     };
-    let host = url.host_str().ok_or("the URL has no host")?.trim_matches(['[', ']']).to_owned();
+    let host = url
+        .host_str()
+        .ok_or("the URL has no host")?
+        .trim_matches(['[', ']'])
+        .to_owned();
     let port = url.port_or_known_default().ok_or("the URL has no port")?;
     let authority = match url.port() {
         Some(port) => format!("{}:{port}", url.host_str().unwrap_or_default()),
@@ -481,7 +560,11 @@ fn fetcher(
     let mut roots: Vec<reqwest::Certificate> = Vec::new();
     let native = rustls_native_certs::load_native_certs().certs;
     let bundled = webpki_root_certs::TLS_SERVER_ROOT_CERTS;
-    let system: Vec<_> = if native.is_empty() { bundled.to_vec() } else { native };
+    let system: Vec<_> = if native.is_empty() {
+        bundled.to_vec()
+    } else {
+        native
+    };
     for certificate in system.iter().chain(extra_roots) {
         if let Ok(certificate) = reqwest::Certificate::from_der(certificate) {
             roots.push(certificate);
@@ -556,16 +639,34 @@ impl Values for Filling<'_> {
             Placeholder::RunStarted => {
                 text(&humantime::format_rfc3339_seconds(self.world.run_started).to_string())
             }
-            Placeholder::Port => self.world.port.map(Value::from).ok_or_else(|| "no port was chosen".to_owned()),
-            Placeholder::Seconds => self.seconds.map(Value::from).ok_or_else(|| "no time is to pass".to_owned()),
+            Placeholder::Port => self
+                .world
+                .port
+                .map(Value::from)
+                .ok_or_else(|| "no port was chosen".to_owned()),
+            Placeholder::Seconds => self
+                .seconds
+                .map(Value::from)
+                .ok_or_else(|| "no time is to pass".to_owned()),
             Placeholder::Identity => text(self.identity.as_deref().ok_or("no identity is known")?),
-            Placeholder::GivenIdentity => text(self.given.as_deref().ok_or("no resource was made for it")?),
-            Placeholder::Fixture(name) => {
-                self.fixtures.get(name).cloned().ok_or_else(|| format!("the fixture `{name}` was not made"))
+            Placeholder::GivenIdentity => {
+                text(self.given.as_deref().ok_or("no resource was made for it")?)
             }
+            Placeholder::Fixture(name) => self
+                .fixtures
+                .get(name)
+                .cloned()
+                .ok_or_else(|| format!("the fixture `{name}` was not made")),
             Placeholder::Request(selector) => {
-                let body = self.request.as_ref().ok_or("the request has no JSON body")?;
-                selector.select_in(body).into_iter().next().ok_or_else(|| "it is not in the request".to_owned())
+                let body = self
+                    .request
+                    .as_ref()
+                    .ok_or("the request has no JSON body")?;
+                selector
+                    .select_in(body)
+                    .into_iter()
+                    .next()
+                    .ok_or_else(|| "it is not in the request".to_owned())
             }
             Placeholder::Response(selector) => {
                 let response = self.response.as_ref().ok_or("there is no response")?;

@@ -290,7 +290,10 @@ fn check_ids(scenario: &Scenario, problems: &mut Problems<'_>) {
     let mut counted: BTreeMap<_, usize> = BTreeMap::new();
     for (item, expectation) in &scenario.expect {
         let index = counted.entry(item).or_default();
-        let place = problems.root.at(&format!("expect/{item}/{index}")).map(|node| node.span.clone());
+        let place = problems
+            .root
+            .at(&format!("expect/{item}/{index}"))
+            .map(|node| node.span.clone());
         *index += 1;
         if !seen.insert((item, &expectation.id)) {
             let problem = Diagnostic::error(format!(
