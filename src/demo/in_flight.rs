@@ -64,6 +64,12 @@ impl InFlight {
         }
     }
 
+    /// How many keys are in flight.
+    #[cfg(test)]
+    pub fn count(&self) -> usize {
+        self.table().claims.len()
+    }
+
     /// Loses every claim, as a crash would.
     #[cfg(test)]
     pub fn forget(&self) {

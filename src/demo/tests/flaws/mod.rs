@@ -2,6 +2,7 @@
 
 mod answers;
 mod failures;
+mod isolation;
 mod payloads;
 mod races;
 mod scope;
