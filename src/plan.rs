@@ -48,9 +48,10 @@ pub struct PlannedCase {
 /// How a case shares the target with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lane {
-    /// Moments or bursts: one at a time among its like.
+    /// Requests that meet each other: one at a time, with nothing beside it.
     Timed,
-    /// No moment finer than the settle time: together with others.
+    /// Requests that come one after another: together with others, if the target works on several
+    /// requests at once.
     Shared,
     /// Hooks, floods, shared bounds: nothing else runs.
     Alone,
@@ -174,10 +175,7 @@ impl Fit<'_> {
             .case
             .steps
             .iter()
-            .any(|step| matches!(step, Step::Together(_) | Step::Burst { .. }))
-            || steps()
-                .filter_map(Step::request)
-                .any(|request| request.at.is_some() || request.fault.is_some());
+            .any(|step| matches!(step, Step::Together(_) | Step::Burst { .. }));
         if timed { Lane::Timed } else { Lane::Shared }
     }
 

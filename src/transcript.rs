@@ -17,6 +17,9 @@ pub struct Transcript {
     pub rounds: Vec<Round>,
     /// Why nothing, or not everything, ran.
     pub broken: Vec<String>,
+    /// Why the case does not apply to this operation, where only making its requests could tell.
+    #[serde(skip)]
+    pub not_applicable: Option<String>,
     /// How the target's effects can be seen, by operation role.
     pub probes: Vec<ProbeFacts>,
     /// Measured times to answer, for the operation's plain request.

@@ -219,7 +219,8 @@ fn judged(
     transcript: Transcript,
 ) -> Judged {
     let case = &planned.scenario.cases[planned.case];
-    let findings = match (&planned.skip, contracts.get(&planned.subject)) {
+    let skipped = planned.skip.clone().or(transcript.not_applicable.clone());
+    let findings = match (&skipped, contracts.get(&planned.subject)) {
         (None, Some(contract)) => judge::judge(
             &planned.subject,
             &planned.scenario,
@@ -233,7 +234,7 @@ fn judged(
         operation: planned.subject.clone(),
         scenario: Arc::clone(&planned.scenario),
         case: planned.case,
-        skipped: planned.skip.clone(),
+        skipped,
         transcript,
         findings,
     }

@@ -5,14 +5,11 @@ use super::exchange;
 use super::probe::{self, Counted, Subject};
 use super::round::{CaseContext, RoundRun, locked};
 use super::world::{BaselineKey, Cast, World};
-use crate::scenario::{
-    Case, Key, Marker, PrincipalRole, Request, Rounds, Runs, Scenario, Severity,
-};
-use crate::target::operation::{Group, Lifetime, Operation, Probe, Variant};
+use crate::scenario::{Case, Key, Marker, PrincipalRole, Request, Scenario};
+use crate::target::operation::{Lifetime, Operation, Probe};
 use crate::target::placeholder::Placeholder;
 use crate::transcript::{Ending, Exchange, Latency, Shown};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What the baseline found.
@@ -31,6 +28,34 @@ pub(super) struct Baseline {
     pub(super) writes_early: bool,
 }
 
+/// Whether the target works on several requests at once: four take hardly longer than one.
+pub(super) async fn works_side_by_side(world: &World, operation: &str, alone: Duration) -> bool {
+    let key = BaselineKey {
+        operation: operation.to_owned(),
+        principal: PrincipalRole::Owner,
+        variants: Vec::new(),
+    };
+    let (scenario, case) = (Scenario::blank(), Case::default());
+    let context = CaseContext::new(world, Cast::alone(operation), &scenario, &case);
+    let sends = (1..=4).map(|number| {
+        let run = RoundRun::new(&context, number);
+        let key = &key;
+        async move {
+            let measuring = Measuring { run: &run, key };
+            let request = measuring.request("first", "main");
+            let spec = run.specs(&request, 1)?.remove(0);
+            exchange::one(&run, &request, &spec, 0, 0, None).await?;
+            measuring.exchange("first").map(|exchange| took(&exchange))
+        }
+    });
+    let took = futures::future::join_all(sends).await;
+    let slowest = took
+        .into_iter()
+        .map(|took| took.unwrap_or(Duration::MAX))
+        .max();
+    slowest.is_some_and(|slowest| slowest < alone.mul_f64(1.8) + Duration::from_millis(20))
+}
+
 /// The baseline of an operation, a principal and variants: measured once.
 pub(super) async fn baseline(world: &World, key: BaselineKey) -> Baseline {
     let cell = {
@@ -41,40 +66,9 @@ pub(super) async fn baseline(world: &World, key: BaselineKey) -> Baseline {
 }
 
 async fn measure(world: &World, key: &BaselineKey) -> Baseline {
-    let cast = Cast {
-        subject: key.operation.clone(),
-        other: None,
-        other_method: None,
-    };
-    let scenario = Scenario {
-        id: "baseline".to_owned(),
-        title: String::new(),
-        severity: Severity::Low,
-        needs: Vec::new(),
-        runs: Runs::PerOperation,
-        alone: false,
-        rounds: Rounds {
-            count: 1,
-            valid: 1,
-            up_to: 1,
-            side_by_side: 1,
-        },
-        cases: Vec::new(),
-        assume: Vec::new(),
-        expect: Vec::new(),
-        notes: Vec::new(),
-    };
-    let case = Case {
-        name: None,
-        steps: Vec::new(),
-    };
-    let context = CaseContext {
-        world,
-        cast,
-        scenario: &scenario,
-        case: &case,
-        measured: Mutex::new(HashMap::new()),
-    };
+    let cast = Cast::alone(&key.operation);
+    let (scenario, case) = (Scenario::blank(), Case::default());
+    let context = CaseContext::new(world, cast, &scenario, &case);
     let run = RoundRun::new(&context, 1);
     let measuring = Measuring { run: &run, key };
     match measuring.all().await {
@@ -86,13 +80,14 @@ async fn measure(world: &World, key: &BaselineKey) -> Baseline {
     }
 }
 
-struct Measuring<'a> {
-    run: &'a RoundRun<'a>,
-    key: &'a BaselineKey,
+/// Requests whose outcome is known beforehand.
+pub(super) struct Measuring<'a> {
+    pub(super) run: &'a RoundRun<'a>,
+    pub(super) key: &'a BaselineKey,
 }
 
 impl Measuring<'_> {
-    fn request(&self, name: &str, marker: &str) -> Request {
+    pub(super) fn request(&self, name: &str, marker: &str) -> Request {
         Request {
             name: name.to_owned(),
             like: None,
@@ -178,7 +173,7 @@ impl Measuring<'_> {
         Ok(baseline)
     }
 
-    fn exchange(&self, step: &str) -> Result<Exchange, String> {
+    pub(super) fn exchange(&self, step: &str) -> Result<Exchange, String> {
         locked(&self.run.record)
             .last_of(step)
             .cloned()
@@ -352,168 +347,4 @@ fn mentions_request(probe: &Probe) -> bool {
         });
     }
     found
-}
-
-/// Finds out which of several declared variants a scenario's name means: which slow one writes
-/// first, which failing one had written. Tried once, under keys of their own.
-pub(super) async fn choose(world: &World, operation: &Operation, name: &str) {
-    let Ok(candidates) = operation.variation(name) else {
-        return;
-    };
-    let sorted_by_trial = matches!(
-        name,
-        "slow"
-            | "lingers"
-            | "fails"
-            | "fails-once"
-            | "fails-after"
-            | "fails-after-once"
-            | "fails-commit"
-    );
-    let by_name = candidates.len() == 1
-        && (candidates[0].name == name || candidates[0].group == Group::Named);
-    if !sorted_by_trial
-        || by_name
-        || candidates
-            .iter()
-            .all(|candidate| candidate.patch == Default::default())
-    {
-        return;
-    }
-    let id = (operation.name.clone(), name.to_owned());
-    if world.chosen.lock().await.contains_key(&id) {
-        return;
-    }
-    let mut found: Result<Variant, String> = Err(match name {
-        "slow" => format!(
-            "no slow variant of {} is slow before its write",
-            operation.name
-        ),
-        "lingers" => format!("no slow variant of {} writes first", operation.name),
-        name => format!(
-            "no failing variant of {} turned out as `{name}`",
-            operation.name
-        ),
-    });
-    for candidate in candidates {
-        let candidate = candidate.into_owned();
-        let trial = format!("{name} (trial of {})", candidate.name);
-        world.chosen.lock().await.insert(
-            (operation.name.clone(), trial.clone()),
-            Ok(candidate.clone()),
-        );
-        let fits = match name {
-            "slow" | "lingers" => {
-                let key = BaselineKey {
-                    operation: operation.name.clone(),
-                    principal: PrincipalRole::Owner,
-                    variants: vec![trial],
-                };
-                let measured = baseline(world, key).await;
-                measured.broken.is_none() && measured.writes_early == (name == "lingers")
-            }
-            name => had_written(world, operation, &trial)
-                .await
-                .is_some_and(|written| written == name.starts_with("fails-after")),
-        };
-        if fits {
-            found = Ok(candidate);
-            break;
-        }
-    }
-    if found.is_err() && matches!(name, "slow" | "lingers") {
-        // Undeclared, these two are the plain request.
-        let plain = Variant {
-            group: Group::Slow,
-            name: name.to_owned(),
-            patch: Default::default(),
-            heals: false,
-            per_execution: None,
-            before: None,
-            after: None,
-        };
-        found = Ok(plain);
-    }
-    world.chosen.lock().await.insert(id, found);
-}
-
-/// Whether a failing variant leaves an effect; `None` if it does not fail or cannot be seen.
-async fn had_written(world: &World, operation: &Operation, variant: &str) -> Option<bool> {
-    let cast = Cast {
-        subject: operation.name.clone(),
-        other: None,
-        other_method: None,
-    };
-    let key = BaselineKey {
-        operation: operation.name.clone(),
-        principal: PrincipalRole::Owner,
-        variants: vec![variant.to_owned()],
-    };
-    let scenario = Scenario {
-        id: "trial".to_owned(),
-        title: String::new(),
-        severity: Severity::Low,
-        needs: Vec::new(),
-        runs: Runs::PerOperation,
-        alone: false,
-        rounds: Rounds {
-            count: 1,
-            valid: 1,
-            up_to: 1,
-            side_by_side: 1,
-        },
-        cases: Vec::new(),
-        assume: Vec::new(),
-        expect: Vec::new(),
-        notes: Vec::new(),
-    };
-    let case = Case {
-        name: None,
-        steps: Vec::new(),
-    };
-    let context = CaseContext {
-        world,
-        cast,
-        scenario: &scenario,
-        case: &case,
-        measured: Mutex::new(HashMap::new()),
-    };
-    let run = RoundRun::new(&context, 1);
-    let measuring = Measuring {
-        run: &run,
-        key: &key,
-    };
-    let request = measuring.request("failed", "main");
-    let spec = run.specs(&request, 1).ok()?.remove(0);
-    exchange::one(&run, &request, &spec, 0, 0, None)
-        .await
-        .ok()?;
-    let failed = measuring.exchange("failed").ok()?;
-    if failed.response.is_none_or(|response| response.success) {
-        return None;
-    }
-    let counted = locked(&run.counted).first().cloned()?;
-    let probe = operation.effects.first()?;
-    let settle = probe.settle.unwrap_or(world.target.settle);
-    let began = Instant::now();
-    loop {
-        let shows = probe::read(
-            world,
-            &context.cast,
-            probe,
-            &Subject::of(&spec),
-            &[&counted],
-        )
-        .await;
-        if shows
-            .as_ref()
-            .is_ok_and(|shown| shown.count().is_some_and(|count| count >= 1.0))
-        {
-            return Some(true);
-        }
-        if began.elapsed() > settle {
-            return shows.is_ok().then_some(false);
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }

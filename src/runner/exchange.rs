@@ -9,7 +9,7 @@ use super::world::endpoint;
 use crate::contract;
 use crate::outcome::Outcome;
 use crate::scenario::{Close, Fault, Request, ResponsePart, When};
-use crate::target::render::Rendered;
+use crate::target::render::{RenderError, Rendered};
 use crate::transcript::{Delivery, Ending, Exchange, FaultFacts, KeyUsed, SentRequest, Times};
 use bytes::Bytes;
 use std::time::{Duration, Instant};
@@ -115,10 +115,13 @@ pub(super) async fn prepare(
     let world = run.world();
     world.spend(1)?;
     world.turn().await;
-    let (rendered, reworded) = world
+    let made = world
         .render_operation(&run.context.cast, spec, request.to_each)
-        .await
-        .map_err(|error| error.to_string())?;
+        .await;
+    if let Err(RenderError::NotApplicable(reason)) = &made {
+        *locked(&run.context.not_applicable) = Some(reason.clone());
+    }
+    let (rendered, reworded) = made.map_err(|error| error.to_string())?;
     world.check_host(&rendered.origin)?;
     let (endpoint, authority) = endpoint(&rendered.origin)?;
     let fault = request.fault.clone();

@@ -44,11 +44,7 @@ impl Fixtures {
         spec: &Spec,
         values: &mut Filling<'_>,
     ) -> Result<(), String> {
-        let principal = if spec.principal.is_built_in() {
-            PrincipalRole::Owner
-        } else {
-            spec.principal
-        };
+        let principal = spec.principal.stand_in();
         let wanted = Wanted {
             principal,
             marker: &spec.marker,
@@ -93,11 +89,7 @@ impl Fixtures {
         spec: &Spec,
         values: &mut Filling<'_>,
     ) -> Result<(), String> {
-        let principal = if spec.principal.is_built_in() {
-            PrincipalRole::Owner
-        } else {
-            spec.principal
-        };
+        let principal = spec.principal.stand_in();
         let wanted = Wanted {
             principal,
             marker: &spec.marker,

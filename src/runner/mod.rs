@@ -17,6 +17,7 @@ mod probe;
 mod recheck;
 mod round;
 mod spec;
+mod trial;
 pub mod wire;
 mod world;
 
@@ -26,12 +27,12 @@ use crate::plan::{Lane, Plan, PlannedCase};
 use crate::scenario::{OperationRole, PrincipalRole, Step};
 use crate::target::operation::Reading as What;
 use crate::transcript::{ProbeFacts, ReadingKind, Transcript};
-use baseline::{Baseline, baseline, choose};
+use baseline::{Baseline, baseline, works_side_by_side};
 use futures::StreamExt;
-use round::{CaseContext, Ran};
-use std::collections::{BTreeSet, HashMap};
+use round::{CaseContext, Ran, locked};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::task::JoinHandle;
 use world::{BaselineKey, Cast, World};
@@ -97,6 +98,11 @@ impl Runner {
         if let Some(why) = self.baselines(plan, &mut result.headlines).await {
             result.stopped = Some(why);
         }
+        let shared_at_once = if self.works_side_by_side(plan).await {
+            SHARED_AT_ONCE
+        } else {
+            1
+        };
         let done = AtomicUsize::new(0);
         let report = |case: &PlannedCase| {
             let number = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -129,7 +135,7 @@ impl Runner {
                 collect(&mut late, &mut result.transcripts).await;
             }
             let at_once = if lane == Lane::Shared {
-                SHARED_AT_ONCE
+                shared_at_once
             } else {
                 1
             };
@@ -168,6 +174,30 @@ impl Runner {
         Ok(())
     }
 
+    /// Whether every operation that works is worked on several times at once. What is slowed down by
+    /// its neighbours would show the tool's own doing.
+    async fn works_side_by_side(&self, plan: &Plan) -> bool {
+        let mut tried: BTreeSet<&str> = BTreeSet::new();
+        let shared = |case: &&PlannedCase| case.lane == Lane::Shared && case.skip.is_none();
+        for case in plan.cases.iter().filter(shared) {
+            if !tried.insert(&case.subject) {
+                continue;
+            }
+            let key = BaselineKey {
+                operation: case.subject.clone(),
+                principal: PrincipalRole::Owner,
+                variants: Vec::new(),
+            };
+            let Some(latency) = baseline(&self.world, key).await.latency else {
+                continue;
+            };
+            if !works_side_by_side(&self.world, &case.subject, latency.p50).await {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Finds out which declared variants the scenarios' names mean.
     async fn choose_variants(&self, plan: &Plan) {
         let mut wanted: BTreeSet<(String, String)> = BTreeSet::new();
@@ -189,7 +219,7 @@ impl Runner {
         }
         for (operation, variant) in wanted {
             if let Ok(operation) = self.world.operation(&operation) {
-                choose(&self.world, operation, &variant).await;
+                trial::choose(&self.world, operation, &variant).await;
             }
         }
     }
@@ -258,18 +288,15 @@ impl Runner {
         }
         let mut rounds: Vec<Ran> = Vec::new();
         if transcript.broken.is_empty() {
-            let context = CaseContext {
-                world,
-                cast: cast.clone(),
-                scenario: &planned.scenario,
-                case,
-                measured: Mutex::new(HashMap::new()),
-            };
+            let context = CaseContext::new(world, cast.clone(), &planned.scenario, case);
             let plan = planned.scenario.rounds;
             let numbers: Vec<u32> = (1..=plan.count).collect();
             for together in numbers.chunks(plan.side_by_side as usize) {
                 if let Err(why) = world.spend(0) {
                     transcript.broken.push(why);
+                    break;
+                }
+                if locked(&context.not_applicable).is_some() {
                     break;
                 }
                 rounds.extend(
@@ -280,6 +307,7 @@ impl Runner {
             if case.leaves().any(|step| matches!(step, Step::Elapse(_))) {
                 world.ledger.forget_keys();
             }
+            transcript.not_applicable = locked(&context.not_applicable).take();
         }
         let world = Arc::clone(world);
         tokio::spawn(async move {
@@ -360,13 +388,7 @@ fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> 
     for request in case.leaves().filter_map(Step::request) {
         let role = request.operation.unwrap_or_default();
         let principal = request.principal.unwrap_or_default();
-        let succeeds = !principal.is_built_in()
-            && !matches!(principal, PrincipalRole::ReadOnly | PrincipalRole::Expired);
-        let who = if succeeds {
-            principal
-        } else {
-            PrincipalRole::Owner
-        };
+        let who = principal.stand_in();
         need(role, who, Vec::new());
         let variants: Vec<String> = request
             .variants

@@ -38,11 +38,7 @@ impl Subject {
     pub(super) fn of(spec: &Spec) -> Subject {
         Subject {
             operation: spec.operation,
-            principal: if spec.principal.is_built_in() {
-                PrincipalRole::Owner
-            } else {
-                spec.principal
-            },
+            principal: spec.principal.stand_in(),
             marker: spec.marker.clone(),
             marker_name: spec.marker_name.clone(),
         }

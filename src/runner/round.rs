@@ -26,6 +26,8 @@ pub(super) struct CaseContext<'a> {
     pub(super) case: &'a Case,
     /// How long a step's request took in the rounds before, by step.
     pub(super) measured: Mutex<HashMap<String, Duration>>,
+    /// Why the case does not apply, where only the making of a request could tell.
+    pub(super) not_applicable: Mutex<Option<String>>,
 }
 
 /// A round while it runs.
@@ -56,6 +58,23 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<'a> CaseContext<'a> {
+    /// A case of which nothing has run yet.
+    pub(super) fn new(
+        world: &'a World,
+        cast: Cast,
+        scenario: &'a Scenario,
+        case: &'a Case,
+    ) -> CaseContext<'a> {
+        CaseContext {
+            world,
+            cast,
+            scenario,
+            case,
+            measured: Mutex::new(HashMap::new()),
+            not_applicable: Mutex::new(None),
+        }
+    }
+
     /// Runs a round to its end.
     pub(super) async fn round(&'a self, number: u32) -> Ran {
         let run = RoundRun::new(self, number);
@@ -380,11 +399,7 @@ impl<'a> RoundRun<'a> {
     /// The measured time to answer of such a request.
     pub(super) fn baseline_latency(&self, spec: &Spec) -> Option<Duration> {
         let operation = self.context.cast.name(spec.operation).ok()?.to_owned();
-        let principal = if spec.principal.is_built_in() {
-            Default::default()
-        } else {
-            spec.principal
-        };
+        let principal = spec.principal.stand_in();
         let baselines = self.world().baselines.try_lock().ok()?;
         let key = BaselineKey {
             operation,

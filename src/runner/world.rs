@@ -91,6 +91,15 @@ pub(super) struct Cast {
 }
 
 impl Cast {
+    /// One operation by itself.
+    pub(super) fn alone(operation: &str) -> Cast {
+        Cast {
+            subject: operation.to_owned(),
+            other: None,
+            other_method: None,
+        }
+    }
+
     pub(super) fn of(case: &PlannedCase) -> Cast {
         Cast {
             subject: case.subject.clone(),
@@ -444,11 +453,7 @@ impl World {
                 .find(|role| role.name() == sender.name())
                 .unwrap_or(role),
             ),
-            None => Some(if role.is_built_in() {
-                PrincipalRole::Owner
-            } else {
-                role
-            }),
+            None => Some(role.stand_in()),
         };
         let principal = match role {
             Some(role) => self.principal(role)?.0,

@@ -52,7 +52,7 @@ pub struct Scenario {
 }
 
 /// One case of a scenario: its steps with the case's own fields laid over them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Case {
     /// The part of the id after `#`.
     pub name: Option<String>,
@@ -61,6 +61,23 @@ pub struct Case {
 }
 
 impl Scenario {
+    /// A scenario that does nothing and expects nothing, to run requests of one's own in.
+    pub fn blank() -> Scenario {
+        Scenario {
+            id: String::new(),
+            title: String::new(),
+            severity: Severity::Low,
+            needs: Vec::new(),
+            runs: Runs::PerOperation,
+            alone: false,
+            rounds: Rounds::ONE,
+            cases: Vec::new(),
+            assume: Vec::new(),
+            expect: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
     /// `race/burst`, or `lost/response#reset`.
     pub fn case_id(&self, case: &Case) -> String {
         match &case.name {
@@ -138,6 +155,16 @@ pub struct Rounds {
     pub up_to: u32,
     /// Rounds that may run at once.
     pub side_by_side: u32,
+}
+
+impl Rounds {
+    /// A single round.
+    pub const ONE: Rounds = Rounds {
+        count: 1,
+        valid: 1,
+        up_to: 1,
+        side_by_side: 1,
+    };
 }
 
 /// One thing to do.
@@ -339,6 +366,20 @@ impl PrincipalRole {
     /// Whether the tool makes this one itself, out of the owner.
     pub fn is_built_in(self) -> bool {
         matches!(self, PrincipalRole::Nobody | PrincipalRole::Wrong)
+    }
+
+    /// Whether a first request of its should succeed.
+    pub fn may_operate(self) -> bool {
+        !self.is_built_in() && !matches!(self, PrincipalRole::ReadOnly | PrincipalRole::Expired)
+    }
+
+    /// Who makes what it needs, and reads what it may have done: itself, or the owner.
+    pub fn stand_in(self) -> PrincipalRole {
+        if self.may_operate() {
+            self
+        } else {
+            PrincipalRole::Owner
+        }
     }
 }
 

@@ -28,12 +28,7 @@ pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, V
     let needs = read_needs(&fields.needs, &mut problems);
     let rounds = read_rounds(fields.rounds.as_ref()).unwrap_or_else(|problem| {
         problems.push(problem);
-        Rounds {
-            count: 1,
-            valid: 1,
-            up_to: 1,
-            side_by_side: 1,
-        }
+        Rounds::ONE
     });
     let cases = read_cases(&fields, &mut problems);
     let assume = read_list(&fields.assume, &mut problems);
