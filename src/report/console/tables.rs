@@ -4,7 +4,7 @@ use super::{Look, color};
 use crate::grade::{CaseReport, Counts, Grade, PromiseReport, Report};
 use crate::judge::Observation;
 use crate::promise::Strength;
-use crate::report::clean::{clip, line};
+use crate::report::clean::{line, shorten};
 use crate::report::entry::{Standing, entries};
 use crate::report::evidence::plain_table;
 use anstyle::AnsiColor;
@@ -49,7 +49,7 @@ fn case_in_short(case: &CaseReport) -> (Standing, String) {
     let reason = match worst {
         Standing::Pass => format!("{} held", alike.len()),
         _ => {
-            let first = clip(alike[0].reason(), MOST_REASON);
+            let first = shorten(alike[0].reason(), MOST_REASON);
             if alike.len() > 1 {
                 format!("{first} (and {} more)", alike.len() - 1)
             } else {
@@ -167,7 +167,7 @@ fn observed(observations: &[Observation]) -> String {
     }
     let parts: Vec<String> = observations
         .iter()
-        .map(|observation| format!("{} ×{}", clip(&observation.says, 100), observation.times))
+        .map(|observation| format!("{} ×{}", shorten(&observation.says, 100), observation.times))
         .collect();
     parts.join(", ")
 }
