@@ -21,6 +21,14 @@ pub fn clip(text: &str, most: usize) -> String {
     format!("{}… ({} bytes in all)", line(&text[..end]), text.len())
 }
 
+/// The text cleaned like [`line`], and with `…` after `most` characters.
+pub fn shorten(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", line(&text[..end])),
+        None => line(text).into_owned(),
+    }
+}
+
 fn is_harmless(c: char) -> bool {
     !c.is_control() && !is_invisible(c)
 }
@@ -50,7 +58,7 @@ fn picture(c: char) -> char {
 
 #[cfg(test)]
 mod tests {
-    use super::{clip, line};
+    use super::{clip, line, shorten};
 
     #[test]
     fn escapes_are_shown_and_never_written() {
@@ -63,5 +71,6 @@ mod tests {
     fn a_long_text_says_how_long_it_was() {
         assert_eq!(clip("äöü", 3), "äöü");
         assert_eq!(clip("äöü", 2), "äö… (6 bytes in all)");
+        assert_eq!(shorten("äöü", 2), "äö…");
     }
 }

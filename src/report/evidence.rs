@@ -1,7 +1,7 @@
 //! The round in which a finding can be seen, as tables and lines that the reports for people
 //! share.
 
-use super::clean::{clip, line};
+use super::clean::{clip, line, shorten};
 use crate::grade::CaseReport;
 use crate::judge::Finding;
 use crate::transcript::{Exchange, Reading, ReadingKind, Response, Round, Shown};
@@ -150,7 +150,7 @@ fn exchange_row(exchange: &Exchange, mark: &str, start: Duration) -> Vec<Cell> {
         .map_or_else(|| "not sent".to_owned(), |sent| millis(sent, start));
     vec![
         Cell::new(mark),
-        Cell::new(clip(&exchange.step, 40)),
+        Cell::new(shorten(&exchange.step, 40)),
         Cell::new(copy),
         Cell::new(exchange.principal.name()),
         Cell::new(key),
@@ -169,7 +169,7 @@ fn answer(exchange: &Exchange) -> String {
     };
     if let Some(fault) = &exchange.fault {
         let fired = if fault.fired { "" } else { ", did not fire" };
-        let _ = write!(text, " (fault {}{fired})", clip(&fault.name, 40));
+        let _ = write!(text, " (fault {}{fired})", shorten(&fault.name, 40));
     }
     if let Some(late) = &exchange.late {
         let _ = write!(text, ", late {}", late.status);
@@ -187,9 +187,9 @@ fn reading_row(reading: &Reading, start: Duration) -> Vec<Cell> {
     };
     vec![
         Cell::new(""),
-        Cell::new(clip(kind, 40)),
-        Cell::new(clip(&reading.probe, 40)),
-        Cell::new(clip(&reading.marker_name, 40)),
+        Cell::new(shorten(kind, 40)),
+        Cell::new(shorten(&reading.probe, 40)),
+        Cell::new(shorten(&reading.marker_name, 40)),
         Cell::new(millis(reading.at, start)),
         Cell::new(shows(&reading.shows)),
     ]
@@ -199,7 +199,11 @@ fn shows(shown: &Result<Shown, String>) -> String {
     match shown {
         Ok(Shown::Ids(ids)) if ids.is_empty() => "no effect".to_owned(),
         Ok(Shown::Ids(ids)) => {
-            let names: Vec<String> = ids.iter().take(MOST_IDS).map(|id| clip(id, 60)).collect();
+            let names: Vec<String> = ids
+                .iter()
+                .take(MOST_IDS)
+                .map(|id| shorten(id, 60))
+                .collect();
             let more = if ids.len() > MOST_IDS { ", …" } else { "" };
             format!(
                 "{}: {}{more}",
@@ -251,7 +255,7 @@ fn response_in_full(response: &Response, text: &mut String) {
 
 fn headers(headers: &[(String, String)], text: &mut String) {
     for (name, value) in headers {
-        let _ = writeln!(text, "    {}: {}", clip(name, 100), clip(value, 300));
+        let _ = writeln!(text, "    {}: {}", shorten(name, 100), clip(value, 300));
     }
 }
 

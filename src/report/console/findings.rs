@@ -6,7 +6,7 @@ use crate::grade::{CaseReport, Report};
 use crate::judge::Finding;
 use crate::report::clean::line;
 use crate::report::entry::{Entry, Standing, entries, severity};
-use crate::report::evidence::{self, plural};
+use crate::report::evidence;
 use crate::scenario::Severity;
 use anstyle::AnsiColor;
 use std::collections::BTreeMap;
@@ -89,8 +89,7 @@ fn block(case: &CaseReport, entries: &[Entry<'_>], look: &Look, text: &mut Strin
 }
 
 fn sentence(finding: &Finding, standing: Standing, look: &Look, text: &mut String) {
-    let tally = finding.rounds;
-    let _ = write!(
+    let _ = writeln!(
         text,
         "    {} {}, {}: {}",
         look.paint("×", color(standing)),
@@ -98,15 +97,6 @@ fn sentence(finding: &Finding, standing: Standing, look: &Look, text: &mut Strin
         line(&finding.id),
         line(&finding.reason)
     );
-    if tally.ran > 1 {
-        let _ = write!(
-            text,
-            " (in {} of {})",
-            tally.failed,
-            plural(tally.ran as usize, "round")
-        );
-    }
-    text.push('\n');
 }
 
 /// The rounds that the findings are seen in, each with the exchanges that they point to: the first

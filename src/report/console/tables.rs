@@ -1,10 +1,10 @@
 //! The tables: every case, the nine points, and declared against observed.
 
-use super::{Look, color};
+use super::{Detail, Look, color};
 use crate::grade::{CaseReport, Counts, Grade, PromiseReport, Report};
 use crate::judge::Observation;
 use crate::promise::Strength;
-use crate::report::clean::{clip, line};
+use crate::report::clean::{line, shorten};
 use crate::report::entry::{Standing, entries};
 use crate::report::evidence::plain_table;
 use anstyle::AnsiColor;
@@ -16,55 +16,114 @@ const MOST_REASON: usize = 120;
 /// Characters that are left for reasons before the names before them may wrap.
 const ROOM_FOR_REASON: u16 = 30;
 
-/// One line for each case.
+/// One line for each case; those of one scenario that went alike share a line unless all is wanted.
 pub(super) fn scenarios(report: &Report, look: &Look, text: &mut String) {
     if report.scenarios.is_empty() {
         return;
     }
     let mut table = table(look);
     table.set_header(["operation", "scenario", "verdict", "reason"]);
-    for case in &report.scenarios {
-        let (standing, reason) = case_in_short(case);
+    for row in rows(report, look.detail) {
         table.add_row(vec![
-            Cell::new(line(&case.operation)),
-            Cell::new(scenario_and_case(case)),
-            colored(standing.name(), color(standing)),
-            Cell::new(reason),
+            Cell::new(line(&row.first.operation)),
+            Cell::new(row.scenario(report)),
+            colored(row.standing.name(), color(row.standing)),
+            Cell::new(row.reason()),
         ]);
     }
     keep_whole(&mut table, 3, look.width);
     let _ = writeln!(text, "{}\n", table.trim_fmt());
 }
 
-/// The gravest standing of a case, with its reason.
-fn case_in_short(case: &CaseReport) -> (Standing, String) {
-    let entries = entries(case);
-    let Some(worst) = entries.iter().map(|entry| entry.standing).max() else {
-        return (Standing::Inconclusive, String::new());
-    };
-    let alike: Vec<_> = entries
-        .iter()
-        .filter(|entry| entry.standing == worst)
-        .collect();
-    let reason = match worst {
-        Standing::Pass => format!("{} held", alike.len()),
-        _ => {
-            let first = clip(alike[0].reason(), MOST_REASON);
-            if alike.len() > 1 {
-                format!("{first} (and {} more)", alike.len() - 1)
-            } else {
-                first
-            }
-        }
-    };
-    (worst, reason)
+/// Cases of one scenario and operation that went alike.
+struct ScenarioRow<'a> {
+    first: &'a CaseReport,
+    cases: usize,
+    standing: Standing,
+    /// Entries of this standing.
+    alike: usize,
+    /// The first reason of this standing.
+    says: &'a str,
+    /// Other reasons of this standing.
+    others: usize,
 }
 
-fn scenario_and_case(case: &CaseReport) -> String {
-    match &case.case {
-        Some(name) => format!("{}#{}", line(&case.scenario), line(name)),
-        None => line(&case.scenario).into_owned(),
+impl ScenarioRow<'_> {
+    fn of(case: &CaseReport) -> Option<ScenarioRow<'_>> {
+        let entries = entries(case);
+        let standing = entries.iter().map(|entry| entry.standing).max()?;
+        let reasons: Vec<&str> = entries
+            .iter()
+            .filter(|entry| entry.standing == standing)
+            .map(|entry| entry.reason())
+            .collect();
+        let says = *reasons.first()?;
+        Some(ScenarioRow {
+            first: case,
+            cases: 1,
+            standing,
+            alike: reasons.len(),
+            says,
+            others: reasons.iter().filter(|reason| **reason != says).count(),
+        })
     }
+
+    /// Whether the next case can share the line.
+    fn takes(&self, next: &ScenarioRow<'_>) -> bool {
+        let same_scenario = self.first.operation == next.first.operation
+            && self.first.scenario == next.first.scenario;
+        let same_reason = match self.standing {
+            Standing::Pass => true,
+            _ => self.says == next.says && self.others + next.others == 0,
+        };
+        same_scenario && self.standing == next.standing && same_reason
+    }
+
+    /// `lost/response#reset`, or `lost/response (4 of 5 cases)`.
+    fn scenario(&self, report: &Report) -> String {
+        let id = line(&self.first.scenario);
+        match (&self.first.case, self.cases) {
+            (Some(name), 1) => format!("{id}#{}", line(name)),
+            (_, 1) => id.into_owned(),
+            (_, cases) => {
+                let all = report
+                    .scenarios
+                    .iter()
+                    .filter(|case| {
+                        case.operation == self.first.operation
+                            && case.scenario == self.first.scenario
+                    })
+                    .count();
+                if cases == all {
+                    format!("{id} ({cases} cases)")
+                } else {
+                    format!("{id} ({cases} of {all} cases)")
+                }
+            }
+        }
+    }
+
+    fn reason(&self) -> String {
+        match (self.standing, self.others) {
+            (Standing::Pass, _) => format!("{} held", self.alike),
+            (_, 0) => shorten(self.says, MOST_REASON),
+            (_, others) => format!("{} (and {others} more)", shorten(self.says, MOST_REASON)),
+        }
+    }
+}
+
+fn rows(report: &Report, detail: Detail) -> Vec<ScenarioRow<'_>> {
+    let mut rows: Vec<ScenarioRow<'_>> = Vec::new();
+    for next in report.scenarios.iter().filter_map(ScenarioRow::of) {
+        match rows.last_mut() {
+            Some(row) if detail != Detail::Verbose && row.takes(&next) => {
+                row.cases += 1;
+                row.alike += next.alike;
+            }
+            _ => rows.push(next),
+        }
+    }
+    rows
 }
 
 /// The nine points with their grades.
@@ -167,7 +226,7 @@ fn observed(observations: &[Observation]) -> String {
     }
     let parts: Vec<String> = observations
         .iter()
-        .map(|observation| format!("{} ×{}", clip(&observation.says, 100), observation.times))
+        .map(|observation| format!("{} ×{}", shorten(&observation.says, 100), observation.times))
         .collect();
     parts.join(", ")
 }
