@@ -16,6 +16,8 @@ mod recovered;
 mod retry_after;
 mod rounds;
 mod ruling;
+#[cfg(test)]
+mod sample;
 mod same_response;
 mod state;
 mod straddled;
