@@ -531,7 +531,10 @@ mod tests {
     #[test]
     fn an_early_reading_alone_is_not_settled() {
         let early = reading(ReadingKind::Early, &["pay_1"]);
-        assert_eq!(verdict(AT_MOST, twice().read(early)).0, Verdict::Inconclusive);
+        assert_eq!(
+            verdict(AT_MOST, twice().read(early)).0,
+            Verdict::Inconclusive
+        );
     }
 
     #[test]
@@ -544,16 +547,19 @@ mod tests {
 
     #[test]
     fn each_probe_is_counted_on_its_own_in_its_own_units() {
-        let mut transcript = transcript(vec![
-            twice()
-                .late(&["pay_1"])
-                .read(reading(ReadingKind::Late, &["r1", "r2", "r3"]).of("receipts")),
-        ]);
+        let mut transcript =
+            transcript(vec![twice().late(&["pay_1"]).read(
+                reading(ReadingKind::Late, &["r1", "r2", "r3"]).of("receipts"),
+            )]);
         let mut receipts = probe("receipts");
         receipts.per_execution = 2.0;
         transcript.probes.push(receipts);
         let finding = judged_with(&expecting(AT_MOST), &contract(""), &transcript);
-        assert_eq!(finding.verdict, Verdict::Fail, "three of two each are a part of a second");
+        assert_eq!(
+            finding.verdict,
+            Verdict::Fail,
+            "three of two each are a part of a second"
+        );
         assert!(finding.reason.contains("receipts"), "{}", finding.reason);
         let finding = judged_with(
             &expecting("effects: { at-most: 1, probe: payments }"),
@@ -583,9 +589,15 @@ mod tests {
         };
         let between = |ids: &[&str]| reading(ReadingKind::Named("between".to_owned()), ids);
         let later = twice().read(between(&["pay_1"])).late(&["pay_1", "pay_2"]);
-        assert_eq!(judged(&named(), &contract(""), vec![later]).verdict, Verdict::Pass);
+        assert_eq!(
+            judged(&named(), &contract(""), vec![later]).verdict,
+            Verdict::Pass
+        );
         let early = twice().read(between(&["pay_1", "pay_2"])).late(&["pay_1"]);
-        assert_eq!(judged(&named(), &contract(""), vec![early]).verdict, Verdict::Fail);
+        assert_eq!(
+            judged(&named(), &contract(""), vec![early]).verdict,
+            Verdict::Fail
+        );
         let missing = twice().late(&["pay_1"]);
         assert_eq!(
             judged(&named(), &contract(""), vec![missing]).verdict,
@@ -635,14 +647,20 @@ mod tests {
         ])
         .late(&["pay_1", "pay_2"]);
         let finding = judged(&expecting(AT_MOST), &contract, vec![slow]);
-        assert_eq!(finding.verdict, Verdict::Fail, "it counts from the end of the first");
+        assert_eq!(
+            finding.verdict,
+            Verdict::Fail,
+            "it counts from the end of the first"
+        );
     }
 
     #[test]
     fn a_promise_that_allows_it_voids_it() {
         let claim = "effects: { at-most: 1, unless: mismatch }";
         let round = twice().late(&["pay_1", "pay_2"]);
-        let lenient = contract("extends: generic\non: { mismatch: { outcome: execute-new, strength: must } }");
+        let lenient = contract(
+            "extends: generic\non: { mismatch: { outcome: execute-new, strength: must } }",
+        );
         let finding = judged(&expecting(claim), &lenient, vec![round.clone()]);
         assert_eq!(finding.verdict, Verdict::Skip);
         assert!(finding.reason.starts_with("void: the contract declares"));

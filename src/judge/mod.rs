@@ -16,9 +16,9 @@ mod recovered;
 mod retry_after;
 mod rounds;
 mod ruling;
+mod same_response;
 #[cfg(test)]
 mod sample;
-mod same_response;
 mod state;
 mod straddled;
 mod tells_apart;

@@ -1,5 +1,6 @@
 //! Hand-written transcripts for the tests of judgements.
 
+use super::reclassify::classify;
 use super::{Finding, judge};
 use crate::contract::{Contract, resolve};
 use crate::outcome::Outcome;
@@ -56,7 +57,21 @@ pub(super) fn judged(scenario: &Scenario, contract: &Contract, rounds: Vec<Round
     judged_with(scenario, contract, &transcript)
 }
 
+/// The same over a whole transcript, recorded under the contract that judges.
 pub(super) fn judged_with(
+    scenario: &Scenario,
+    contract: &Contract,
+    transcript: &Transcript,
+) -> Finding {
+    let mut transcript = transcript.clone();
+    for round in &mut transcript.rounds {
+        classify(contract, round);
+    }
+    judged_again(scenario, contract, &transcript)
+}
+
+/// The same over a transcript with the outcomes that stand in it.
+pub(super) fn judged_again(
     scenario: &Scenario,
     contract: &Contract,
     transcript: &Transcript,
