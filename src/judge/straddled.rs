@@ -87,3 +87,37 @@ fn moment(view: &View<'_>, reference: &Exchange, when: When) -> Option<Duration>
             .min(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{contract, judged, paid, round, scenario};
+    use crate::verdict::Verdict;
+
+    /// Copies sent at these times around a first request that ends at 100 ms.
+    fn copies(times: &[u64]) -> Verdict {
+        let scenario = scenario(
+            "steps:\n  - together:\n      - send: { as: first, key: fresh }\n      - burst: { as: edge, like: first, copies: 5, at: { when: sent, of: first, spread: [40% latency, 160% latency] } }\nexpect:\n  item-5:\n    - straddled: { of: edge, around: { when: last-byte, of: first } }\n",
+        );
+        let first = paid("first", "pay_1").at(0, 100);
+        let edge = times
+            .iter()
+            .zip(0..)
+            .map(|(at, copy)| paid("edge", "pay_1").copy(copy).at(*at, at + 5));
+        let round = round(std::iter::once(first).chain(edge));
+        judged(&scenario, &contract(""), vec![round]).verdict
+    }
+
+    #[test]
+    fn copies_on_both_sides_straddle_the_moment() {
+        assert_eq!(copies(&[80, 90, 99, 110, 120]), Verdict::Pass);
+    }
+
+    #[test]
+    fn copies_on_one_side_or_too_far_away_do_not() {
+        assert_eq!(copies(&[50, 60, 70, 80, 90]), Verdict::Fail);
+        assert_eq!(copies(&[110, 120, 130]), Verdict::Fail);
+        assert_eq!(copies(&[70, 71, 72, 73, 130]), Verdict::Pass);
+        assert_eq!(copies(&[10, 11, 12, 13, 14, 15, 16, 101]), Verdict::Fail);
+        assert_eq!(copies(&[99]), Verdict::Inconclusive);
+    }
+}
