@@ -281,12 +281,6 @@ impl Exchange {
         self
     }
 
-    pub(super) fn marked(mut self, marker: &str) -> Exchange {
-        self.marker = marker.to_owned();
-        self.marker_name = marker.to_owned();
-        self
-    }
-
     pub(super) fn intent(mut self, intent: &str) -> Exchange {
         self.request.intent = intent.to_owned();
         self
