@@ -55,3 +55,32 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: TimeSpan) -> Ruling {
         .collect();
     Ruling::gravest(rulings).unwrap_or_else(|| view.never_sent(of))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{answered, paid, round, sent, verdict};
+    use crate::transcript::Ending;
+    use crate::verdict::Verdict;
+
+    #[test]
+    fn an_answer_in_time_holds_and_a_late_or_missing_one_breaks_it() {
+        let claim = "answered: { of: again, within: 1s }";
+        let quick = round([answered("again", 409).at(0, 900)]);
+        assert_eq!(verdict(claim, quick).0, Verdict::Pass);
+        let slow = round([paid("again", "pay_1").at(0, 1_100)]);
+        assert_eq!(verdict(claim, slow).0, Verdict::Fail);
+        assert_eq!(verdict(claim, round([sent("again")])).0, Verdict::Fail);
+        let mut ours = sent("again");
+        ours.ending = Ending::HungUp;
+        assert_eq!(verdict(claim, round([ours])).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn the_plain_latency_says_nothing_about_a_slow_variant() {
+        let claim = "answered: { of: again, within: 300% latency }";
+        let plain = round([paid("again", "pay_1").at(0, 31)]);
+        assert_eq!(verdict(claim, plain).0, Verdict::Fail);
+        let slow = round([paid("again", "pay_1").variant("slow").at(0, 31)]);
+        assert_eq!(verdict(claim, slow).0, Verdict::Inconclusive);
+    }
+}

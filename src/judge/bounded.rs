@@ -47,3 +47,35 @@ pub(super) fn rule(view: &View<'_>, probe: Option<&str>) -> Ruling {
     }
     Ruling::gravest(rulings).unwrap_or_else(|| Ruling::nothing("there is no probe with a bound"))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{
+        contract, expecting, judged_with, paid, reading, round, transcript,
+    };
+    use crate::transcript::{ReadingKind, Shown};
+    use crate::verdict::Verdict;
+
+    fn spent(amounts: &[(ReadingKind, f64)], bound: Option<f64>) -> Verdict {
+        let mut round = round([paid("first", "pay_1")]);
+        for (kind, amount) in amounts {
+            round = round.read(reading(kind.clone(), &[]).shows(Shown::Count(*amount)));
+        }
+        let mut transcript = transcript(vec![round]);
+        transcript.probes[0].bound = bound;
+        judged_with(&expecting("bounded: {}"), &contract(""), &transcript).verdict
+    }
+
+    #[test]
+    fn the_highest_reading_keeps_the_bound_or_breaks_it() {
+        let (early, late) = (ReadingKind::Early, ReadingKind::Late);
+        assert_eq!(spent(&[(late.clone(), 100.0)], Some(100.0)), Verdict::Pass);
+        assert_eq!(spent(&[(late.clone(), 101.0)], Some(100.0)), Verdict::Fail);
+        assert_eq!(
+            spent(&[(early.clone(), 101.0), (late.clone(), 90.0)], Some(100.0)),
+            Verdict::Fail
+        );
+        assert_eq!(spent(&[(early, 90.0)], Some(100.0)), Verdict::Inconclusive);
+        assert_eq!(spent(&[(late, 90.0)], None), Verdict::Inconclusive);
+    }
+}

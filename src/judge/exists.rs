@@ -145,3 +145,73 @@ fn comparable(view: &View<'_>, probe: &ProbeFacts, identity: &str, ids: &[String
                 })
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{
+        answered, contract, expecting, judged_with, paid, reading, round, sent, transcript, verdict,
+    };
+    use crate::scenario::{OperationRole, PrincipalRole};
+    use crate::transcript::ReadingKind;
+    use crate::verdict::Verdict;
+
+    const CLAIM: &str = "exists: { of: again }";
+
+    #[test]
+    fn a_success_has_its_effect_or_breaks_it() {
+        let honest = round([paid("again", "pay_1")]).late(&["pay_1"]);
+        assert_eq!(verdict(CLAIM, honest).0, Verdict::Pass);
+        let lie = round([paid("again", "pay_9")]).late(&[]);
+        let (verdict, reason) = verdict(CLAIM, lie);
+        assert_eq!(verdict, Verdict::Fail);
+        assert!(
+            reason.contains("given pay_9, but `payments` shows no such"),
+            "{reason}"
+        );
+    }
+
+    #[test]
+    fn the_named_resource_must_be_the_one_that_is_there() {
+        let other = round([paid("again", "pay_9")]).late(&["pay_1"]);
+        assert_eq!(verdict(CLAIM, other).0, Verdict::Fail);
+        let receipts = round([paid("again", "pay_9")]).late(&["rcpt_4"]);
+        assert_eq!(
+            verdict(CLAIM, receipts).0,
+            Verdict::Pass,
+            "ids of another kind are only counted"
+        );
+    }
+
+    #[test]
+    fn a_refusal_is_void_and_never_a_pass() {
+        let refused = round([answered("again", 409)]).late(&[]);
+        let (verdict, reason) = verdict(CLAIM, refused);
+        assert_eq!(verdict, Verdict::Skip);
+        assert!(reason.contains("not a success"), "{reason}");
+    }
+
+    #[test]
+    fn without_a_response_or_a_reading_nothing_is_shown() {
+        let lost = round([sent("again")]).late(&["pay_1"]);
+        assert_eq!(verdict(CLAIM, lost).0, Verdict::Inconclusive);
+        let unread = round([paid("again", "pay_1")]);
+        assert_eq!(verdict(CLAIM, unread).0, Verdict::Inconclusive);
+        let mut blind = transcript(vec![round([paid("again", "pay_1")])]);
+        blind.probes.clear();
+        let finding = judged_with(&expecting(CLAIM), &contract(""), &blind);
+        assert_eq!(finding.verdict, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn anothers_eyes_and_anothers_operation_do_not_count() {
+        let theirs = || paid("again", "pay_1").by(PrincipalRole::OtherTenant);
+        let hidden = round([theirs()])
+            .late(&["pay_1"])
+            .read(reading(ReadingKind::Late, &[]).seen_by(PrincipalRole::OtherTenant));
+        assert_eq!(verdict(CLAIM, hidden).0, Verdict::Fail);
+        let unread = round([theirs()]).late(&["pay_1"]);
+        assert_eq!(verdict(CLAIM, unread).0, Verdict::Inconclusive);
+        let refund = round([paid("again", "pay_1").on(OperationRole::Other)]).late(&["pay_1"]);
+        assert_eq!(verdict(CLAIM, refund).0, Verdict::Inconclusive);
+    }
+}

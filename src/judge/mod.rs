@@ -17,6 +17,8 @@ mod retry_after;
 mod rounds;
 mod ruling;
 mod same_response;
+#[cfg(test)]
+mod sample;
 mod state;
 mod straddled;
 mod tells_apart;

@@ -3,7 +3,7 @@
 //! Strings are compared by their digests, which the runner took from the whole unmasked response.
 
 use super::ruling::Ruling;
-use super::view::{View, got, who};
+use super::view::{View, got, succeeded, who};
 use crate::scenario::SeekIn;
 use crate::transcript::{Exchange, Token};
 use std::collections::BTreeSet;
@@ -26,6 +26,17 @@ pub(super) fn rule(view: &View<'_>, of: &[String], from: &str, seek: SeekIn) -> 
         .flat_map(|response| &response.tokens)
         .filter(|token| seek == SeekIn::Everything || token.secret)
         .collect();
+    if let Some((_, refused)) = source
+        .iter()
+        .find(|(_, exchange)| !succeeded(exchange))
+        .filter(|_| source.iter().all(|(_, exchange)| !succeeded(exchange)))
+    {
+        return Ruling::void(format!(
+            "void: {} {}, so there is nothing of `{from}` to be seen",
+            who(refused),
+            got(refused)
+        ));
+    }
     if telling.is_empty() {
         return match seek {
             SeekIn::Secrets => {
@@ -127,4 +138,95 @@ fn occurs_in_request(exchange: &Exchange, text: &str) -> bool {
 fn by_chance(token: &Token) -> bool {
     token.identity
         && (token.shown.chars().count() < 8 || token.shown.chars().all(|c| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{answered, paid, round, sent, verdict};
+    use crate::scenario::PrincipalRole;
+    use crate::verdict::Verdict;
+
+    const CLAIM: &str = "nothing-foreign: { of: again, from: first }";
+    const ID: &str = "pay_00000001";
+
+    #[test]
+    fn a_refusal_gives_nothing_away() {
+        let refused = round([
+            paid("first", ID),
+            answered("again", 401).by(PrincipalRole::Nobody),
+        ]);
+        assert_eq!(verdict(CLAIM, refused).0, Verdict::Pass);
+    }
+
+    #[test]
+    fn an_identity_in_a_refusal_is_a_leak_too() {
+        let mut leak = answered("again", 409)
+            .naming(ID)
+            .by(PrincipalRole::OtherTenant);
+        if let Some(response) = &mut leak.response {
+            response.identity = None;
+        }
+        let (verdict, reason) = verdict(CLAIM, round([paid("first", ID), leak]));
+        assert_eq!(verdict, Verdict::Fail);
+        assert!(
+            reason.contains("pay_00000001 belongs to `first` (in body)"),
+            "{reason}"
+        );
+    }
+
+    #[test]
+    fn what_the_caller_sent_or_had_before_is_not_foreign() {
+        let theirs = || paid("again", ID).by(PrincipalRole::OtherTenant);
+        let mut asked = theirs();
+        asked.request.url.push_str("/pay_00000001");
+        assert_eq!(
+            verdict(CLAIM, round([paid("first", ID), asked])).0,
+            Verdict::Pass
+        );
+        let own = paid("control", ID).by(PrincipalRole::OtherTenant);
+        assert_eq!(
+            verdict(CLAIM, round([paid("first", ID), own, theirs()])).0,
+            Verdict::Pass
+        );
+    }
+
+    #[test]
+    fn short_numbers_may_be_equal_by_chance() {
+        let theirs = paid("again", "17").by(PrincipalRole::OtherTenant);
+        let (verdict, reason) = verdict(CLAIM, round([paid("first", "17"), theirs]));
+        assert_eq!(verdict, Verdict::Inconclusive);
+        assert!(reason.contains("by chance"), "{reason}");
+    }
+
+    #[test]
+    fn an_api_that_asks_nobody_for_rights_gives_nothing_away() {
+        let control = paid("control", "pay_00000002")
+            .key(Some("another"))
+            .by(PrincipalRole::Nobody);
+        let intruder = paid("again", ID).by(PrincipalRole::Nobody);
+        let open = round([paid("first", ID), control, intruder]);
+        assert_eq!(verdict(CLAIM, open).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn without_a_response_nothing_is_shown() {
+        let lost = round([paid("first", ID), sent("again")]);
+        assert_eq!(verdict(CLAIM, lost).0, Verdict::Inconclusive);
+        let unseen = round([sent("first"), paid("again", ID)]);
+        assert_eq!(verdict(CLAIM, unseen).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn secrets_are_looked_for_alone_and_void_where_there_are_none() {
+        let claim = "nothing-foreign: { of: again, from: first, in: secrets }";
+        let again = || paid("again", ID).by(PrincipalRole::OtherSession);
+        let none = round([paid("first", ID), again()]);
+        assert_eq!(verdict(claim, none).0, Verdict::Skip);
+        let fresh = round([paid("first", ID).cookie("sid=1"), again().cookie("sid=2")]);
+        assert_eq!(verdict(claim, fresh).0, Verdict::Pass);
+        let stored = round([paid("first", ID).cookie("sid=1"), again().cookie("sid=1")]);
+        let (verdict, reason) = verdict(claim, stored);
+        assert_eq!(verdict, Verdict::Fail);
+        assert!(reason.contains("‹secret 3f2a›"), "{reason}");
+    }
 }

@@ -1,7 +1,8 @@
 //! `one-resource`: all successes of one key name one resource.
 
 use super::ruling::Ruling;
-use super::view::{View, same_key, succeeded};
+use super::view::{View, number, same_key, succeeded};
+use crate::outcome::{Meaning, Outcome};
 use crate::transcript::Exchange;
 use std::collections::BTreeSet;
 
@@ -23,6 +24,7 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
             .filter(|(_, exchange)| meant.iter().any(|(_, own)| same_key(own, exchange)))
             .collect();
         meant.extend(earlier);
+        meant.sort_by_key(|(index, _)| *index);
     }
     let mut keys: Vec<Vec<(usize, &Exchange)>> = Vec::new();
     for (index, exchange) in meant.iter().copied() {
@@ -50,7 +52,7 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
             }
             return Ruling::broken(format!(
                 "the responses of one key name {} resources: {}",
-                ids.len(),
+                number(ids.len()),
                 ids.join(", ")
             ))
             .seen_in(seen)
@@ -75,12 +77,22 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
         .iter()
         .filter(|(_, exchange)| succeeded(exchange))
         .count();
-    if successes == 0
-        && meant
-            .iter()
-            .all(|(_, exchange)| exchange.response.is_some())
-    {
+    let answered = meant
+        .iter()
+        .all(|(_, exchange)| exchange.response.is_some());
+    if successes == 0 && answered {
         return Ruling::void("void: none of the responses was a success");
+    }
+    let refused_for_good = |exchange: &Exchange| {
+        let for_now = Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]);
+        exchange.outcome.is_within(Outcome::REFUSAL) && exchange.outcome.is_disjoint(for_now)
+    };
+    if meant
+        .iter()
+        .all(|(_, exchange)| succeeded(exchange) || refused_for_good(exchange))
+        && successes == 1
+    {
+        return Ruling::void("void: one response was a success, and the others were refused");
     }
     Ruling::nothing(match successes {
         0 | 1 => "two successes are needed to compare what they name".to_owned(),
@@ -98,4 +110,85 @@ fn identity(exchange: &Exchange) -> Option<&str> {
         .or(late)?
         .identity
         .as_deref()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{
+        answered, contract, judged, paid, response, round, scenario, sent, verdict,
+    };
+    use crate::verdict::Verdict;
+
+    const CLAIM: &str = "one-resource: { of: [first, again] }";
+
+    #[test]
+    fn two_successes_of_one_key_name_one_resource_or_break_it() {
+        let same = round([paid("first", "pay_1"), paid("again", "pay_1")]);
+        assert_eq!(verdict(CLAIM, same).0, Verdict::Pass);
+        let two = round([paid("first", "pay_1"), paid("again", "pay_2")]);
+        let (verdict, reason) = verdict(CLAIM, two);
+        assert_eq!(verdict, Verdict::Fail);
+        assert_eq!(
+            reason,
+            "the responses of one key name two resources: pay_1, pay_2"
+        );
+    }
+
+    #[test]
+    fn one_success_is_not_enough_and_none_is_void() {
+        let one = round([paid("first", "pay_1"), answered("again", 409)]);
+        assert_eq!(verdict(CLAIM, one).0, Verdict::Inconclusive);
+        let none = round([answered("first", 500), answered("again", 500)]);
+        assert_eq!(verdict(CLAIM, none).0, Verdict::Skip);
+        let refused = round([paid("first", "pay_1"), answered("again", 400)]);
+        assert_eq!(verdict(CLAIM, refused).0, Verdict::Skip);
+        let lost = round([sent("first"), answered("again", 500)]);
+        assert_eq!(verdict(CLAIM, lost).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn successes_without_identities_cannot_be_compared() {
+        let blind = round([answered("first", 204), answered("again", 204)]);
+        assert_eq!(verdict(CLAIM, blind).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn two_keys_may_name_two_resources() {
+        let keys = round([
+            paid("first", "pay_1").key(Some("a")),
+            paid("first", "pay_1").key(Some("a")).copy(1),
+            paid("again", "pay_2").key(Some("b")),
+        ]);
+        assert_eq!(verdict(CLAIM, keys).0, Verdict::Pass);
+    }
+
+    #[test]
+    fn an_answer_that_came_too_late_counts_all_the_same() {
+        let mut gone = sent("first");
+        let mut late = response(201);
+        late.identity = Some("pay_1".to_owned());
+        gone.late = Some(late);
+        let two = round([gone, paid("again", "pay_2")]);
+        assert_eq!(verdict(CLAIM, two).0, Verdict::Fail);
+    }
+
+    #[test]
+    fn the_recheck_is_held_against_all_earlier_answers_of_each_key() {
+        let ledger = scenario(
+            "runs: at-end\nsteps:\n  - recheck: { as: ledger, keys: all, at-most: 500 }\nexpect:\n  item-5:\n    - one-resource: { of: ledger }\n",
+        );
+        let flipped = round([
+            paid("first", "pay_1").key(Some("a")),
+            paid("other", "pay_2").key(Some("b")),
+            paid("ledger", "pay_1").key(Some("a")),
+            paid("ledger", "pay_3").key(Some("b")).copy(1),
+        ]);
+        let finding = judged(&ledger, &contract(""), vec![flipped]);
+        assert_eq!(finding.verdict, Verdict::Fail);
+        assert!(
+            finding.reason.contains("pay_2, pay_3"),
+            "{}",
+            finding.reason
+        );
+    }
 }

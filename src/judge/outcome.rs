@@ -135,3 +135,166 @@ fn fit(bound: OutcomeBound, outcome: Outcome) -> Option<bool> {
 fn repeats(outcome: Outcome) -> bool {
     outcome.is_within(Outcome::SUCCESS)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{
+        answered, contract, expecting, judged, paid, round, scenario, sent, verdict,
+    };
+    use crate::scenario::{PrincipalRole, Scenario};
+    use crate::transcript::Exchange;
+    use crate::verdict::Verdict;
+
+    #[test]
+    fn a_set_inside_holds_and_a_disjoint_one_breaks() {
+        let claim = "outcome: { of: again, is: replayed }";
+        let same = round([paid("first", "pay_1"), paid("again", "pay_1")]);
+        assert_eq!(verdict(claim, same).0, Verdict::Pass);
+        let other = round([paid("first", "pay_1"), paid("again", "pay_2")]);
+        let (verdict, reason) = verdict(claim, other);
+        assert_eq!(verdict, Verdict::Fail);
+        assert_eq!(
+            reason,
+            "`again` got 201 and was given pay_2: executed, and must be replayed or replayed-failure"
+        );
+    }
+
+    #[test]
+    fn an_open_set_shows_nothing_either_way() {
+        let open = || round([sent("first"), paid("again", "pay_1")]);
+        let is = verdict("outcome: { of: again, is: executed }", open());
+        assert_eq!(is.0, Verdict::Inconclusive);
+        let never = verdict("outcome: { of: again, never: executed }", open());
+        assert_eq!(never.0, Verdict::Inconclusive);
+        let success = verdict("outcome: { of: again, is: success }", open());
+        assert_eq!(success.0, Verdict::Pass);
+    }
+
+    #[test]
+    fn a_step_without_a_response_shows_nothing_and_passes_never() {
+        let lost = || round([paid("first", "pay_1"), sent("again")]);
+        for claim in [
+            "outcome: { of: again, is: replayed }",
+            "outcome: { of: again, never: server-error }",
+            "outcome: { of: again, some: replayed }",
+        ] {
+            let (verdict, reason) = verdict(claim, lost());
+            assert_eq!(verdict, Verdict::Inconclusive, "{claim}");
+            assert!(reason.contains("no response (timed out)"), "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_step_that_was_never_sent_shows_nothing() {
+        let claim = "outcome: { of: again, never: server-error }";
+        let (verdict, reason) = verdict(claim, round([paid("first", "pay_1")]));
+        assert_eq!(verdict, Verdict::Inconclusive);
+        assert_eq!(reason, "`again` was never sent");
+    }
+
+    #[test]
+    fn only_the_last_attempt_of_a_retry_counts() {
+        let claim = "outcome: { of: again, is: replayed }";
+        let mut second = paid("again", "pay_1");
+        second.attempt = 1;
+        let retried = round([paid("first", "pay_1"), answered("again", 409), second]);
+        assert_eq!(verdict(claim, retried).0, Verdict::Pass);
+    }
+
+    fn burst() -> Scenario {
+        scenario(
+            "steps:\n  - burst: { as: burst, key: fresh, copies: 4 }\nexpect:\n  item-5:\n    - outcome: { of: burst, never: server-error }\n",
+        )
+    }
+
+    fn copies(exchanges: Vec<Exchange>) -> (Verdict, String) {
+        let copies = exchanges
+            .into_iter()
+            .zip(0..)
+            .map(|(exchange, copy)| exchange.copy(copy).at(0, 10));
+        let finding = judged(
+            &burst(),
+            &contract(""),
+            vec![round(copies).burst("burst", 4, 4)],
+        );
+        (finding.verdict, finding.reason)
+    }
+
+    #[test]
+    fn lost_copies_of_a_burst_are_left_out_while_half_are_answered() {
+        let (paid, lost) = (|| paid("burst", "pay_1"), || sent("burst"));
+        let (verdict, reason) = copies(vec![paid(), paid(), lost(), lost()]);
+        assert_eq!(verdict, Verdict::Pass);
+        assert!(reason.contains("2 copies got no response"), "{reason}");
+        assert_eq!(
+            copies(vec![paid(), lost(), lost(), lost()]).0,
+            Verdict::Inconclusive
+        );
+    }
+
+    #[test]
+    fn one_copy_that_failed_breaks_it_for_all() {
+        let (verdict, reason) = copies(vec![paid("burst", "pay_1"), answered("burst", 500)]);
+        assert_eq!(verdict, Verdict::Fail);
+        assert_eq!(reason, "copy 2 of `burst` got 500: server-error");
+    }
+
+    #[test]
+    fn some_needs_one_and_breaks_when_all_are_known_and_none_is() {
+        let claim = "outcome: { of: again, some: rate-limited }";
+        let limited = round([paid("first", "pay_1"), answered("again", 429)]);
+        assert_eq!(verdict(claim, limited).0, Verdict::Pass);
+        let none = round([paid("first", "pay_1"), paid("again", "pay_1")]);
+        assert_eq!(verdict(claim, none).0, Verdict::Fail);
+    }
+
+    #[test]
+    fn a_foreign_answer_says_who_got_what() {
+        let claim = "outcome: { of: again, never: [success, foreign] }";
+        let leak = round([
+            paid("first", "pay_00000001"),
+            paid("again", "pay_00000001").by(PrincipalRole::Nobody),
+        ]);
+        let (verdict, reason) = verdict(claim, leak);
+        assert_eq!(verdict, Verdict::Fail);
+        assert_eq!(
+            reason,
+            "`again` (nobody) got 201 and was given pay_00000001: foreign"
+        );
+    }
+
+    #[test]
+    fn a_broken_assumption_hides_no_leak_but_excuses_a_second_execution() {
+        let assuming = |never: &str| {
+            scenario(&format!(
+                "steps:\n  - send: {{ as: first, key: fresh }}\n  - send: {{ as: again, like: first }}\nassume:\n  - outcome: {{ of: first, is: unauthorized }}\nexpect:\n  item-5:\n    - outcome: {{ of: again, never: {never} }}\n"
+            ))
+        };
+        let leak = round([
+            paid("first", "pay_00000001"),
+            paid("again", "pay_00000001").by(PrincipalRole::OtherTenant),
+        ]);
+        let finding = judged(&assuming("foreign"), &contract(""), vec![leak]);
+        assert_eq!(finding.verdict, Verdict::Fail, "{}", finding.reason);
+        let retried = round([answered("first", 500), paid("again", "pay_1")]);
+        let finding = judged(
+            &assuming("[executed, replayed]"),
+            &contract(""),
+            vec![retried],
+        );
+        assert_eq!(finding.verdict, Verdict::Inconclusive);
+        assert!(finding.reason.starts_with("assumed, but not so"));
+    }
+
+    #[test]
+    fn a_repeat_after_the_retention_says_nothing() {
+        let contract = contract("extends: generic\nretention: { min: 1s }");
+        let claim = expecting("outcome: { of: again, never: executed }");
+        let late = round([
+            paid("first", "pay_1").at(0, 5),
+            paid("again", "pay_2").at(1_500, 1_505),
+        ]);
+        let finding = judged(&claim, &contract, vec![late]);
+        assert_eq!(finding.verdict, Verdict::Inconclusive, "{}", finding.reason);
+    }
+}

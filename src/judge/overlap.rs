@@ -42,3 +42,37 @@ pub(super) fn rule(view: &View<'_>, of: &str, with: &str) -> Ruling {
         .seen_in(met)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{answered, paid, round, verdict};
+    use crate::transcript::Round;
+    use crate::verdict::Verdict;
+
+    fn assumed(round: Round) -> (Verdict, String) {
+        verdict("overlap: { of: again, with: first }", round)
+    }
+
+    #[test]
+    fn a_request_sent_before_the_last_byte_of_the_other_overlaps() {
+        let met = round([
+            paid("first", "pay_1").at(0, 50),
+            paid("again", "pay_1").at(49, 60),
+        ]);
+        assert_eq!(assumed(met).0, Verdict::Pass);
+        let missed = round([
+            paid("first", "pay_1").at(0, 50),
+            paid("again", "pay_1").at(50, 60),
+        ]);
+        assert_eq!(assumed(missed).0, Verdict::Fail);
+    }
+
+    #[test]
+    fn a_copy_that_was_refused_for_its_rate_met_nobody() {
+        let limited = round([
+            paid("first", "pay_1").at(0, 50),
+            answered("again", 429).at(10, 12),
+        ]);
+        assert_eq!(assumed(limited).0, Verdict::Fail);
+    }
+}

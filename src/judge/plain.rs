@@ -82,3 +82,49 @@ fn each(view: &View<'_>, of: &str, check: impl Fn(&Exchange, &Response) -> Rulin
     });
     Ruling::gravest(rulings).unwrap_or_else(|| view.never_sent(of))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{answered, paid, round, sent, verdict};
+    use crate::verdict::Verdict;
+
+    #[test]
+    fn plain_claims_hold_break_or_show_nothing() {
+        let seen = || round([paid("again", "pay_1").header("X-Kind", "new")]);
+        for (claim, wanted) in [
+            ("status: { of: again, is: 201 }", Verdict::Pass),
+            ("status: { of: again, is: 200 }", Verdict::Fail),
+            (
+                "header: { of: again, name: x-kind, matches: ^n }",
+                Verdict::Pass,
+            ),
+            (
+                "header: { of: again, name: x-kind, matches: ^o }",
+                Verdict::Fail,
+            ),
+            (
+                "header: { of: again, name: x-other, matches: . }",
+                Verdict::Fail,
+            ),
+            (
+                "json: { of: again, path: $.id, equals: pay_1 }",
+                Verdict::Pass,
+            ),
+            (
+                "json: { of: again, path: $.id, equals: pay_2 }",
+                Verdict::Fail,
+            ),
+            (
+                "json: { of: again, path: $.other, equals: 1 }",
+                Verdict::Fail,
+            ),
+        ] {
+            assert_eq!(verdict(claim, seen()).0, wanted, "{claim}");
+            let lost = round([sent("again")]);
+            assert_eq!(verdict(claim, lost).0, Verdict::Inconclusive, "{claim}");
+        }
+        let text = round([answered("again", 200).body("plain")]);
+        let claim = "json: { of: again, path: $.id, equals: pay_1 }";
+        assert_eq!(verdict(claim, text).0, Verdict::Fail);
+    }
+}

@@ -27,14 +27,7 @@ pub(super) fn reclassify(
     recorded: &Round,
 ) -> Reclassified {
     let mut round = recorded.clone();
-    let mut order: Vec<usize> = (0..round.exchanges.len()).collect();
-    order.sort_by_key(|&index| {
-        let exchange = &round.exchanges[index];
-        (began(exchange), exchange.times.ended)
-    });
-    for &index in &order {
-        round.exchanges[index].outcome = meaning(contract, &round, index);
-    }
+    classify(contract, &mut round);
     let restopped = case
         .leaves()
         .filter_map(|step| match step {
@@ -53,6 +46,18 @@ pub(super) fn reclassify(
         .collect();
     settle_open_replays(transcript, &mut round);
     Reclassified { round, restopped }
+}
+
+/// Gives each exchange its outcome, in the order of sending.
+pub(super) fn classify(contract: &Contract, round: &mut Round) {
+    let mut order: Vec<usize> = (0..round.exchanges.len()).collect();
+    order.sort_by_key(|&index| {
+        let exchange = &round.exchanges[index];
+        (began(exchange), exchange.times.ended)
+    });
+    for &index in &order {
+        round.exchanges[index].outcome = meaning(contract, round, index);
+    }
 }
 
 /// Whether a retry stops at this outcome.

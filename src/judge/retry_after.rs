@@ -104,7 +104,45 @@ fn http_date(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::{Pause, http_date, pause};
+    use crate::judge::sample::{answered, contract, expecting, judged, paid, round, verdict};
+    use crate::verdict::Verdict;
     use std::time::Duration;
+
+    const CLAIM: &str = "retry-after: { of: again }";
+
+    #[test]
+    fn a_sound_pause_holds_and_none_or_an_unsound_one_breaks_it() {
+        let told = |value: &str| {
+            let limited = answered("again", 429).header("Retry-After", value);
+            verdict(CLAIM, round([limited])).0
+        };
+        assert_eq!(told("1"), Verdict::Pass);
+        assert_eq!(told("0"), Verdict::Fail);
+        assert_eq!(told("3601"), Verdict::Fail);
+        assert_eq!(told("later"), Verdict::Fail);
+        assert_eq!(told("Sun, 06 Nov 1994 08:49:37 GMT"), Verdict::Inconclusive);
+        let untold = round([answered("again", 503)]);
+        assert_eq!(verdict(CLAIM, untold).0, Verdict::Fail);
+    }
+
+    #[test]
+    fn it_is_wanted_only_where_one_is_told_to_come_again() {
+        let done = round([paid("first", "pay_1"), paid("again", "pay_1")]);
+        assert_eq!(verdict(CLAIM, done).0, Verdict::Skip);
+        let running = round([
+            paid("first", "pay_1").at(0, 100),
+            answered("again", 409).at(10, 20),
+        ]);
+        assert_eq!(verdict(CLAIM, running).0, Verdict::Fail);
+    }
+
+    #[test]
+    fn a_pause_is_no_longer_than_the_declared_lock_timeout() {
+        let contract = contract("extends: generic\nlock-timeout: 5s");
+        let limited = round([answered("again", 429).header("Retry-After", "6")]);
+        let finding = judged(&expecting(CLAIM), &contract, vec![limited]);
+        assert_eq!(finding.verdict, Verdict::Fail);
+    }
 
     #[test]
     fn dates_are_counted_over_the_end_of_a_leap_february() {

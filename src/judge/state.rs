@@ -47,3 +47,41 @@ pub(super) fn rule(view: &View<'_>, reading: &str, same_as: &str) -> Ruling {
         None => Ruling::held(format!("`{reading}` shows the same as `{same_as}`")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{contract, judged, paid, reading, round, scenario};
+    use crate::transcript::{Reading, ReadingKind, Shown};
+    use crate::verdict::Verdict;
+    use serde_json::json;
+
+    fn readings(readings: Vec<Reading>) -> Verdict {
+        let scenario = scenario(
+            "steps:\n  - send: { as: first, key: none }\n  - read: { as: before }\n  - send: { as: again, like: first }\n  - read: { as: behind }\nexpect:\n  item-5:\n    - state: { reading: behind, same-as: before }\n",
+        );
+        let mut round = round([paid("first", "pay_1")]);
+        round.readings = readings;
+        judged(&scenario, &contract(""), vec![round]).verdict
+    }
+
+    fn state(name: &str, value: serde_json::Value) -> Reading {
+        reading(ReadingKind::Named(name.to_owned()), &[]).shows(Shown::State(value))
+    }
+
+    #[test]
+    fn equal_states_hold_and_others_break_it() {
+        let before = || state("before", json!({"stock": 3}));
+        assert_eq!(
+            readings(vec![before(), state("behind", json!({"stock": 3}))]),
+            Verdict::Pass
+        );
+        assert_eq!(
+            readings(vec![before(), state("behind", json!({"stock": 2}))]),
+            Verdict::Fail
+        );
+        assert_eq!(readings(vec![before()]), Verdict::Inconclusive);
+        assert_eq!(readings(vec![]), Verdict::Inconclusive);
+        let failed = state("behind", json!(null)).failed("timed out");
+        assert_eq!(readings(vec![before(), failed]), Verdict::Inconclusive);
+    }
+}

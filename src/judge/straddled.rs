@@ -9,6 +9,9 @@ use std::time::Duration;
 /// How many steps of the spread the nearest copy may be away.
 const STEPS: u32 = 2;
 
+/// What a busy machine may be late by, however fine the steps are.
+const JITTER: Duration = Duration::from_millis(3);
+
 /// Rules on one round.
 pub(super) fn rule(view: &View<'_>, of: &str, around: &Moment) -> Ruling {
     let name = around.of.as_deref().unwrap_or_default();
@@ -37,7 +40,7 @@ pub(super) fn rule(view: &View<'_>, of: &str, around: &Moment) -> Ruling {
     if gaps == 0 {
         return Ruling::nothing(format!("`{of}` has one copy, which lies on one side only"));
     }
-    let reach = (*to - *from) / gaps * STEPS;
+    let reach = ((*to - *from) / gaps * STEPS).max(JITTER);
     let before = sent.iter().rfind(|(at, _)| *at <= moment);
     let after = sent.iter().find(|(at, _)| *at > moment);
     let (Some(before), Some(after)) = (before, after) else {
@@ -85,5 +88,39 @@ fn moment(view: &View<'_>, reference: &Exchange, when: When) -> Option<Duration>
             })
             .map(|reading| reading.at)
             .min(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{contract, judged, paid, round, scenario};
+    use crate::verdict::Verdict;
+
+    /// Copies sent at these times around a first request that ends at 100 ms.
+    fn copies(times: &[u64]) -> Verdict {
+        let scenario = scenario(
+            "steps:\n  - together:\n      - send: { as: first, key: fresh }\n      - burst: { as: edge, like: first, copies: 5, at: { when: sent, of: first, spread: [40% latency, 160% latency] } }\nexpect:\n  item-5:\n    - straddled: { of: edge, around: { when: last-byte, of: first } }\n",
+        );
+        let first = paid("first", "pay_1").at(0, 100);
+        let edge = times
+            .iter()
+            .zip(0..)
+            .map(|(at, copy)| paid("edge", "pay_1").copy(copy).at(*at, at + 5));
+        let round = round(std::iter::once(first).chain(edge));
+        judged(&scenario, &contract(""), vec![round]).verdict
+    }
+
+    #[test]
+    fn copies_on_both_sides_straddle_the_moment() {
+        assert_eq!(copies(&[80, 90, 99, 110, 120]), Verdict::Pass);
+    }
+
+    #[test]
+    fn copies_on_one_side_or_too_far_away_do_not() {
+        assert_eq!(copies(&[50, 60, 70, 80, 90]), Verdict::Fail);
+        assert_eq!(copies(&[110, 120, 130]), Verdict::Fail);
+        assert_eq!(copies(&[70, 71, 72, 73, 130]), Verdict::Pass);
+        assert_eq!(copies(&[10, 11, 12, 13, 14, 15, 16, 101]), Verdict::Fail);
+        assert_eq!(copies(&[99]), Verdict::Inconclusive);
     }
 }

@@ -96,3 +96,39 @@ fn is_prose_or_id(name: &str) -> bool {
     .iter()
     .any(|part| name.contains(part))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{answered, paid, round, sent, verdict};
+    use crate::verdict::Verdict;
+
+    const CLAIM: &str = "tells-apart: { of: again, from: first }";
+
+    #[test]
+    fn another_status_or_code_tells_apart() {
+        let status = round([answered("first", 409), answered("again", 422)]);
+        assert_eq!(verdict(CLAIM, status).0, Verdict::Pass);
+        let code = round([
+            answered("first", 409).body(r#"{"code":"in_progress"}"#),
+            answered("again", 409).body(r#"{"code":"mismatch"}"#),
+        ]);
+        assert_eq!(verdict(CLAIM, code).0, Verdict::Pass);
+    }
+
+    #[test]
+    fn prose_and_ids_tell_a_program_nothing() {
+        let prose = round([
+            answered("first", 409).body(r#"{"message":"still running","request_id":"1"}"#),
+            answered("again", 409).body(r#"{"message":"another body","request_id":"2"}"#),
+        ]);
+        assert_eq!(verdict(CLAIM, prose).0, Verdict::Fail);
+    }
+
+    #[test]
+    fn a_lost_response_shows_nothing_and_a_success_makes_it_void() {
+        let lost = round([answered("first", 409), sent("again")]);
+        assert_eq!(verdict(CLAIM, lost).0, Verdict::Inconclusive);
+        let success = round([answered("first", 409), paid("again", "pay_1")]);
+        assert_eq!(verdict(CLAIM, success).0, Verdict::Skip);
+    }
+}

@@ -49,3 +49,36 @@ pub(super) fn rule(view: &View<'_>, of: &str, than: &str, factor: f64) -> Ruling
         .weighing(u64::try_from(during.as_millis()).unwrap_or(u64::MAX))
         .seen_in(place)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{paid, round, sent, verdict};
+    use crate::verdict::Verdict;
+
+    const CLAIM: &str = "unaffected: { of: again, than: first, factor: 10 }";
+
+    #[test]
+    fn ten_times_as_long_breaks_it_and_noise_does_not() {
+        let times = |before: u64, during: u64| {
+            verdict(
+                CLAIM,
+                round([
+                    paid("first", "pay_1").at(0, before),
+                    paid("again", "pay_2").at(5_000, 5_000 + during),
+                ]),
+            )
+            .0
+        };
+        assert_eq!(times(50, 400), Verdict::Pass);
+        assert_eq!(times(50, 600), Verdict::Fail);
+        assert_eq!(times(1, 60), Verdict::Pass);
+    }
+
+    #[test]
+    fn an_unanswered_bystander_breaks_it() {
+        let lost = round([paid("first", "pay_1"), sent("again")]);
+        assert_eq!(verdict(CLAIM, lost).0, Verdict::Fail);
+        let unmeasured = round([sent("first"), paid("again", "pay_1")]);
+        assert_eq!(verdict(CLAIM, unmeasured).0, Verdict::Inconclusive);
+    }
+}

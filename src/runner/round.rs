@@ -563,7 +563,8 @@ impl<'a> RoundRun<'a> {
     }
 
     async fn finish(self) -> Ran {
-        for hook in locked(&self.undo).drain(..).collect::<Vec<_>>() {
+        let undo = std::mem::take(&mut *locked(&self.undo));
+        for hook in undo {
             let facts = hook::run(self.world(), hook).await;
             if !facts.worked {
                 self.broke(format!(

@@ -362,3 +362,6 @@ fn retention(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look 
     };
     Look::Seen(says, kept)
 }
+
+#[cfg(test)]
+mod tests;

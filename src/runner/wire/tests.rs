@@ -9,7 +9,7 @@ mod sending;
 use bytes::Bytes;
 
 use crate::runner::wire::tests::peer::{End, Peer, SOON};
-use crate::runner::wire::{Close, Controls, Done, Fault, Outgoing, Scheme};
+use crate::runner::wire::{Close, Controls, Done, Fault, Hold, Outgoing, Scheme};
 
 const BOTH: [Scheme; 2] = [Scheme::Http, Scheme::Https];
 const CLOSES: [(Close, End); 2] = [(Close::Fin, End::Fin), (Close::Rst, End::Rst)];

@@ -1,0 +1,301 @@
+//! All that plan and times say about a request, before its response is looked at.
+
+use crate::contract::{Contract, PrincipalScope};
+use crate::outcome::{Meaning, Outcome};
+use crate::scenario::PrincipalRole;
+use crate::transcript::{Delivery, Exchange, Response, Round};
+use std::time::Duration;
+
+/// How a request relates to the first one with its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// It is the first one.
+    First,
+    /// The very same.
+    Same,
+    /// The same, written differently.
+    Reworded,
+    /// Another request.
+    Changed,
+    /// The key was used before, by another principal only.
+    OtherPrincipal,
+    /// The key was used before, on another operation only.
+    OtherOperation,
+}
+
+/// What became of the earlier requests with the key, in its own scope.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Earlier {
+    /// There were none, or none that arrived.
+    Nothing,
+    /// One of them was still running.
+    InFlight,
+    /// One was delivered and got no response.
+    Lost,
+    /// The last one ended so.
+    Ended(Outcome),
+}
+
+/// All that plan and times say about a request, before its response is looked at.
+#[derive(Clone, Debug)]
+pub struct Situation<'a> {
+    /// How it relates to the first one with its key.
+    pub relation: Relation,
+    /// What became of the earlier ones.
+    pub earlier: Earlier,
+    /// The first success with this key in its scope, else the first response; never this one.
+    pub first: Option<&'a Response>,
+    /// That response was a success.
+    pub first_succeeded: bool,
+    /// What that response meant; empty if there was none.
+    pub first_outcome: Outcome,
+    /// One of the earlier requests may have been carried out.
+    pub may_be_done: bool,
+    /// The response equals, without naming a resource, one to the key in another scope.
+    pub like_foreign: bool,
+    /// How long before this request was sent the first success had ended.
+    pub since_first: Option<Duration>,
+    /// The target's time has moved since the first one.
+    pub aged: Option<Duration>,
+    /// The identity in this response was first seen in another scope.
+    pub foreign: Option<Foreign>,
+    /// What its identity says beside those of earlier successes with the key.
+    pub identity: Identity,
+}
+
+/// What the identity in a success says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// An earlier success with the key named the same resource.
+    Known,
+    /// Earlier successes with the key named other resources.
+    New,
+    /// There is no identity, or no earlier success to hold it against.
+    Untold,
+}
+
+/// Where an identity was first seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreign {
+    /// Under another principal, operation or key: it is certain.
+    Certain,
+    /// Ids that are small numbers may be equal by chance in two scopes.
+    PerhapsByChance,
+    /// Under another principal, and the contract has one key space for all.
+    SharedByContract,
+}
+
+/// The situation of an exchange; `index` points into the round.
+pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Situation<'a> {
+    let this = &round.exchanges[index];
+    let sent = this.times.sent.unwrap_or(this.times.ended);
+    let began = |other: &Exchange| other.times.sent.unwrap_or(other.times.ended);
+    let same_key = |other: &&'a Exchange| shares_key(other, this);
+    let others = || {
+        round
+            .exchanges
+            .iter()
+            .enumerate()
+            .filter(move |(other, exchange)| {
+                *other != index && exchange.delivery != Delivery::NotSent
+            })
+            .map(|(_, exchange)| exchange)
+            .filter(same_key)
+    };
+    let own = || others().filter(|other| same_scope(other, this));
+    let own_earlier =
+        || own().filter(|other| (began(other), other.times.ended) < (sent, this.times.ended));
+
+    let original = own_earlier().min_by_key(|other| began(other));
+    // Of copies that were under way at once, none is the first one for certain.
+    let beside = own().any(|other| {
+        other.request.intent == this.request.intent
+            && began(other) < over(this)
+            && sent < over(other)
+    });
+    let relation = match original {
+        Some(original) if original.request.intent != this.request.intent => Relation::Changed,
+        Some(original) if this.request.reworded != original.request.reworded => Relation::Reworded,
+        Some(_) => Relation::Same,
+        None if beside => Relation::Same,
+        None => {
+            let foreign = others().filter(|other| began(other) < sent);
+            let mut relation = Relation::First;
+            for other in foreign {
+                if principal_space(other.principal) != principal_space(this.principal) {
+                    relation = Relation::OtherPrincipal;
+                } else if other.operation != this.operation {
+                    relation = Relation::OtherOperation;
+                }
+            }
+            relation
+        }
+    };
+
+    let success = |other: &&Exchange| {
+        other
+            .response
+            .as_ref()
+            .is_some_and(|response| response.success)
+            && !other.outcome.is_within(Meaning::InFlight.into())
+    };
+    let first_success = own_earlier()
+        .filter(success)
+        .min_by_key(|other| began(other));
+    let first_response = own_earlier()
+        .filter(|other| other.response.is_some())
+        .min_by_key(|other| began(other));
+    let first = first_success.or(first_response);
+
+    let ended_success = own_earlier()
+        .filter(success)
+        .any(|other| over(other) <= sent);
+    // What was sent when this one had its answer already cannot have been in its way.
+    let answered = this.times.first_byte.unwrap_or(this.times.ended);
+    let overlapping = own().any(|other| began(other) < answered && sent < over(other));
+    let lost = own_earlier().any(|other| other.response.is_none());
+    let last = own_earlier()
+        .filter(|other| other.response.is_some())
+        .max_by_key(|other| other.times.ended);
+    let earlier = if ended_success {
+        Earlier::Ended(Outcome::SUCCESS)
+    } else if overlapping {
+        Earlier::InFlight
+    } else if lost {
+        Earlier::Lost
+    } else {
+        last.map_or(Earlier::Nothing, |last| Earlier::Ended(last.outcome))
+    };
+
+    let foreign_bodies = others()
+        .filter(|other| !same_scope(other, this) && began(other) < sent)
+        .filter(success)
+        .filter_map(|other| other.response.as_ref());
+    let like_foreign = this.response.as_ref().is_some_and(|response| {
+        response.identity.is_none()
+            && foreign_bodies
+                .into_iter()
+                .any(|other| same_body(other, response))
+    });
+    let since_first = own_earlier()
+        .filter(success)
+        .filter_map(|other| sent.checked_sub(over(other)))
+        .max();
+    let aged = original.and_then(|original| {
+        let moved: Duration = round
+            .hooks
+            .iter()
+            .filter(|hook| hook.at >= began(original) && hook.at <= sent)
+            .filter_map(|hook| hook.moved)
+            .sum();
+        (moved > Duration::ZERO).then_some(moved)
+    });
+    let known: Vec<&String> = own_earlier()
+        .flat_map(|other| [&other.response, &other.late])
+        .filter_map(|response| response.as_ref().filter(|response| response.success))
+        .filter_map(|response| response.identity.as_ref())
+        .collect();
+    let identity = match this
+        .response
+        .as_ref()
+        .and_then(|response| response.identity.as_ref())
+    {
+        Some(identity) if known.contains(&identity) => Identity::Known,
+        Some(_) if !known.is_empty() => Identity::New,
+        _ => Identity::Untold,
+    };
+    Situation {
+        relation,
+        earlier,
+        first: first.and_then(|exchange| exchange.response.as_ref()),
+        first_succeeded: first_success.is_some(),
+        first_outcome: first.map_or(Outcome::NONE, |exchange| exchange.outcome),
+        may_be_done: own_earlier().any(may_be_done),
+        like_foreign,
+        since_first,
+        aged,
+        foreign: foreign_identity(contract, round, this),
+        identity,
+    }
+}
+
+/// When a request was over for the target: with the last byte of its response.
+fn over(exchange: &Exchange) -> Duration {
+    exchange.times.last_byte.unwrap_or(exchange.times.ended)
+}
+
+/// Whether a request may have been carried out, by what it was answered.
+fn may_be_done(exchange: &Exchange) -> bool {
+    match &exchange.response {
+        None => true,
+        Some(response) => response.success || !exchange.outcome.is_within(Outcome::REFUSAL),
+    }
+}
+
+/// Whether two exchanges carry one key; keyless ones share a pseudo-key per marker.
+fn shares_key(one: &Exchange, other: &Exchange) -> bool {
+    match (&one.key.value, &other.key.value) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => one.marker == other.marker,
+        _ => false,
+    }
+}
+
+/// Whether two exchanges use the same operation in the same name.
+fn same_scope(one: &Exchange, other: &Exchange) -> bool {
+    one.operation == other.operation
+        && principal_space(one.principal) == principal_space(other.principal)
+}
+
+/// A second session of the owner is the owner.
+fn principal_space(role: PrincipalRole) -> PrincipalRole {
+    match role {
+        PrincipalRole::OtherSession => PrincipalRole::Owner,
+        role => role,
+    }
+}
+
+/// Whether the identity in this success was somebody else's first.
+fn foreign_identity(contract: &Contract, round: &Round, this: &Exchange) -> Option<Foreign> {
+    let identity = this
+        .response
+        .as_ref()
+        .filter(|response| response.success)?
+        .identity
+        .as_ref()?;
+    let owner = round
+        .exchanges
+        .iter()
+        .filter(|other| {
+            other.response.as_ref().is_some_and(|response| {
+                response.success && response.identity.as_ref() == Some(identity)
+            })
+        })
+        .min_by_key(|other| other.times.sent.unwrap_or(other.times.ended))?;
+    let scope_differs = !same_scope(owner, this);
+    if scope_differs {
+        let shared_on_purpose = contract.principal_scope.value == Some(PrincipalScope::Global)
+            && owner.operation == this.operation;
+        if shared_on_purpose {
+            return Some(Foreign::SharedByContract);
+        }
+        let by_chance =
+            identity.chars().count() < 8 || identity.chars().all(|c| c.is_ascii_digit());
+        return Some(if by_chance {
+            Foreign::PerhapsByChance
+        } else {
+            Foreign::Certain
+        });
+    }
+    // Keyless requests, and a keyed one beside a keyless one, may name one natural resource.
+    let both_keyed = owner.key.value.is_some() && this.key.value.is_some();
+    (both_keyed && !shares_key(owner, this)).then_some(Foreign::Certain)
+}
+
+/// Whether two bodies are equal but for what the target calls volatile.
+pub(super) fn same_body(one: &Response, other: &Response) -> bool {
+    match (&one.stable_json, &other.stable_json) {
+        (Some(one), Some(other)) => one == other,
+        _ => one.body_digest == other.body_digest,
+    }
+}

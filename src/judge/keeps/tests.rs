@@ -1,0 +1,374 @@
+//! Tests of every promise: kept, broken, not shown, and observed where nothing is promised.
+
+use crate::contract::Contract;
+use crate::judge::Finding;
+use crate::judge::sample::{answered, contract, demo, expecting, judged, paid, round, sent};
+use crate::promise::Level;
+use crate::scenario::{OperationRole, PrincipalRole};
+use crate::transcript::{Exchange, Round};
+use crate::verdict::Verdict;
+use std::time::Duration;
+
+fn keeps(promise: &str, contract: &Contract, round: Round) -> Finding {
+    let claim = format!("keeps: {{ promise: {promise}, of: again }}");
+    judged(&expecting(&claim), contract, vec![round])
+}
+
+/// Under the demo contract, and what is observed under the generic one, which never judges.
+fn both(promise: &str, round: Round) -> (Verdict, String) {
+    let observed = keeps(promise, &contract(""), round.clone());
+    assert_eq!(
+        observed.verdict,
+        Verdict::Skip,
+        "{promise}: {}",
+        observed.reason
+    );
+    assert!(observed.reason.starts_with("observed, nothing is promised"));
+    let declared = keeps(promise, &demo(), round);
+    (declared.verdict, observed.observed[0].says.clone())
+}
+
+fn pair(again: Exchange) -> Round {
+    round([paid("first", "pay_00000001"), again.at(60_000, 60_005)])
+}
+
+fn changed(status: u16) -> Exchange {
+    answered("again", status).intent("changed")
+}
+
+#[test]
+fn a_mismatch_is_refused_replayed_or_executed() {
+    let replayed = || paid("again", "pay_00000001").intent("changed");
+    for (again, wanted, says) in [
+        (changed(422), Verdict::Pass, "422"),
+        (changed(400), Verdict::Fail, "400"),
+        (
+            changed(409),
+            Verdict::Fail,
+            "409, as if it only had to wait",
+        ),
+        (changed(500), Verdict::Fail, "failed with 500"),
+        (replayed(), Verdict::Fail, "replayed silently"),
+        (
+            paid("again", "pay_00000002").intent("changed"),
+            Verdict::Fail,
+            "executed",
+        ),
+    ] {
+        let round = pair(again);
+        let got = keeps("mismatch", &demo(), round.clone());
+        assert_eq!(got.verdict, wanted, "{says}: {}", got.reason);
+        assert_eq!(got.observed[0].says, says);
+        let generic = keeps("mismatch", &contract(""), round);
+        assert_eq!(generic.verdict, Verdict::Skip);
+    }
+    let lost = pair(sent("again").intent("changed"));
+    assert_eq!(
+        keeps("mismatch", &demo(), lost).verdict,
+        Verdict::Inconclusive
+    );
+}
+
+#[test]
+fn any_of_several_declared_ways_keeps_a_promise() {
+    let lines = "extends: generic\non: { mismatch: { any-of: [ { outcome: reject, status: 409 }, { outcome: replay-stored } ], strength: must } }";
+    let replayed = pair(paid("again", "pay_00000001").intent("changed"));
+    assert_eq!(
+        keeps("mismatch", &contract(lines), replayed).verdict,
+        Verdict::Pass
+    );
+    let refused = pair(changed(422));
+    assert_eq!(
+        keeps("mismatch", &contract(lines), refused).verdict,
+        Verdict::Fail
+    );
+}
+
+#[test]
+fn the_strength_of_a_promise_is_the_level_of_its_break() {
+    let under = |strength: &str| {
+        let lines = format!(
+            "extends: generic\non: {{ mismatch: {{ outcome: reject, status: 409, strength: {strength} }} }}"
+        );
+        keeps("mismatch", &contract(&lines), pair(changed(422)))
+    };
+    assert_eq!(
+        (under("must").verdict, under("must").level),
+        (Verdict::Fail, Level::Must)
+    );
+    assert_eq!(
+        (under("should").verdict, under("should").level),
+        (Verdict::Fail, Level::Should)
+    );
+    assert_eq!(under("may").verdict, Verdict::Skip);
+}
+
+#[test]
+fn a_replay_is_described_by_status_and_body() {
+    let marked = |again: Exchange| pair(again.header("Idempotency-Replayed", "true"));
+    let (kept, says) = both("replay", marked(paid("again", "pay_00000001")));
+    assert_eq!((kept, says.as_str()), (Verdict::Pass, "201, same body"));
+    let (kept, says) = both(
+        "replay",
+        marked(answered("again", 200).naming("pay_00000001")),
+    );
+    assert_eq!(
+        (kept, says.as_str()),
+        (Verdict::Fail, "200 after 201, same body")
+    );
+    let (kept, says) = both("replay", pair(paid("again", "pay_00000002")));
+    assert_eq!((kept, says.as_str()), (Verdict::Fail, "executed"));
+    let lost = keeps("replay", &demo(), pair(sent("again")));
+    assert_eq!(lost.verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn a_marker_is_found_by_what_only_the_replay_has() {
+    let plain = || paid("again", "pay_00000001");
+    let marked = pair(plain().header("Idempotency-Replayed", "true"));
+    let (kept, says) = both("replay-marker", marked);
+    assert_eq!(
+        (kept, says.as_str()),
+        (Verdict::Pass, "idempotency-replayed: true")
+    );
+    let unmarked = pair(plain().header("X-Request-Id", "7").header("Date", "now"));
+    let (kept, says) = both("replay-marker", unmarked);
+    assert_eq!((kept, says.as_str()), (Verdict::Fail, "none"));
+    let flipped = round([
+        paid("first", "pay_00000001").header("X-Cache", "MISS"),
+        plain().header("X-Cache", "HIT"),
+    ]);
+    let (kept, says) = both("replay-marker", flipped);
+    assert_eq!((kept, says.as_str()), (Verdict::Fail, "x-cache: HIT"));
+    let both_true = round([
+        paid("first", "pay_00000001").header("Idempotency-Replayed", "true"),
+        plain().header("Idempotency-Replayed", "true"),
+    ]);
+    assert_eq!(
+        keeps("replay-marker", &demo(), both_true).verdict,
+        Verdict::Fail
+    );
+    let refused = keeps("replay-marker", &demo(), pair(answered("again", 404)));
+    assert_eq!(refused.verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn a_duplicate_in_progress_is_refused_or_waits() {
+    let first = || paid("first", "pay_00000001").at(0, 100);
+    let refused = answered("again", 409).header("Retry-After", "1").at(10, 20);
+    let (kept, says) = both("in-progress", round([first(), refused]));
+    assert_eq!(
+        (kept, says.as_str()),
+        (Verdict::Pass, "409 with Retry-After")
+    );
+    let waited = paid("again", "pay_00000001").at(10, 101);
+    let (kept, says) = both("in-progress", round([first(), waited]));
+    assert_eq!(
+        (kept, says.as_str()),
+        (Verdict::Pass, "waited, then replayed")
+    );
+    let failed = answered("again", 500).at(10, 20);
+    let (kept, says) = both("in-progress", round([first(), failed]));
+    assert_eq!((kept, says.as_str()), (Verdict::Fail, "failed with 500"));
+    let second = paid("again", "pay_00000002").at(10, 101);
+    let (kept, says) = both("in-progress", round([first(), second]));
+    assert_eq!((kept, says.as_str()), (Verdict::Fail, "executed"));
+    let later = paid("again", "pay_00000001").at(200, 205);
+    let nobody = keeps("in-progress", &demo(), round([first(), later]));
+    assert_eq!(nobody.verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn equal_json_in_other_words_is_replayed_refused_or_executed() {
+    let reworded = |mut exchange: Exchange| {
+        exchange.request.reworded = true;
+        pair(exchange)
+    };
+    for (again, wanted, says) in [
+        (paid("again", "pay_00000001"), Verdict::Pass, "replayed"),
+        (answered("again", 422), Verdict::Fail, "refused with 422"),
+        (paid("again", "pay_00000002"), Verdict::Fail, "executed"),
+    ] {
+        let (kept, seen) = both("equality", reworded(again));
+        assert_eq!((kept, seen.as_str()), (wanted, says));
+    }
+    let bytes = contract("extends: demo\nfingerprint: { equality: { is: bytes, strength: must } }");
+    let refused = keeps("equality", &bytes, reworded(answered("again", 422)));
+    assert_eq!(refused.verdict, Verdict::Pass);
+}
+
+#[test]
+fn a_missing_key_is_refused_or_taken_for_an_ordinary_request() {
+    let keyless = |exchange: Exchange| round([exchange.key(None)]);
+    let (kept, says) = both("missing-key", keyless(answered("again", 400)));
+    assert_eq!((kept, says.as_str()), (Verdict::Pass, "refused with 400"));
+    let (kept, says) = both("missing-key", keyless(paid("again", "pay_00000001")));
+    assert_eq!((kept, says.as_str()), (Verdict::Fail, "executed"));
+}
+
+#[test]
+fn only_a_key_that_the_contract_calls_malformed_is_judged() {
+    let key = |malformed: bool, exchange: Exchange| {
+        let mut exchange = exchange;
+        exchange.key.malformed = malformed;
+        round([exchange])
+    };
+    let sound = keeps(
+        "malformed-key",
+        &demo(),
+        key(false, paid("again", "pay_00000001")),
+    );
+    assert_eq!(sound.verdict, Verdict::Skip);
+    assert!(sound.reason.contains("does not call this key malformed"));
+    let refused = key(true, answered("again", 400));
+    assert_eq!(both("malformed-key", refused).0, Verdict::Pass);
+    let taken = key(true, paid("again", "pay_00000001"));
+    assert_eq!(both("malformed-key", taken).0, Verdict::Fail);
+}
+
+#[test]
+fn a_key_belongs_to_its_principal_and_operation() {
+    let theirs = |exchange: Exchange| pair(exchange.by(PrincipalRole::OtherTenant));
+    for (again, wanted, says) in [
+        (
+            paid("again", "pay_00000002"),
+            Verdict::Pass,
+            "a key space of its own",
+        ),
+        (
+            paid("again", "pay_00000001"),
+            Verdict::Fail,
+            "answered with the other's",
+        ),
+        (answered("again", 409), Verdict::Fail, "refused with 409"),
+    ] {
+        let (kept, seen) = both("other-principal", theirs(again));
+        assert_eq!((kept, seen.as_str()), (wanted, says));
+    }
+    let other = |exchange: Exchange| pair(exchange.on(OperationRole::Other));
+    for (again, wanted, says) in [
+        (
+            paid("again", "ref_00000002"),
+            Verdict::Pass,
+            "a key of its own",
+        ),
+        (
+            paid("again", "pay_00000001"),
+            Verdict::Fail,
+            "answered with the other operation's",
+        ),
+        (answered("again", 422), Verdict::Fail, "refused with 422"),
+    ] {
+        let (kept, seen) = both("other-operation", other(again));
+        assert_eq!((kept, seen.as_str()), (wanted, says));
+    }
+}
+
+#[test]
+fn a_key_is_remembered_for_its_retention_and_then_does_what_was_promised() {
+    let aged = |again: Exchange| pair(again).moved(1_000, Duration::from_secs(80_000));
+    let kept = keeps("retention", &demo(), aged(paid("again", "pay_00000001")));
+    assert_eq!(kept.verdict, Verdict::Pass);
+    assert!(
+        kept.observed[0]
+            .says
+            .starts_with("replayed at the age of 22h")
+    );
+    let forgotten = keeps("retention", &demo(), aged(paid("again", "pay_00000002")));
+    assert_eq!(forgotten.verdict, Verdict::Fail);
+    for (again, wanted, says) in [
+        (
+            paid("again", "pay_00000002"),
+            Verdict::Pass,
+            "executed anew",
+        ),
+        (answered("again", 410), Verdict::Fail, "refused with 410"),
+        (paid("again", "pay_00000001"), Verdict::Fail, "replayed"),
+    ] {
+        let (kept, seen) = both("expired", aged(again));
+        assert_eq!((kept, seen.as_str()), (wanted, says));
+    }
+}
+
+#[test]
+fn after_a_failure_the_class_of_the_first_decides() {
+    let after = |first: Exchange, again: Exchange| round([first, again.at(60_000, 60_005)]);
+    let refused = || answered("first", 422).variant("invalid").intent("invalid");
+    let corrected = keeps(
+        "after-failure",
+        &demo(),
+        after(refused(), paid("again", "pay_00000001")),
+    );
+    assert_eq!(corrected.verdict, Verdict::Pass, "{}", corrected.reason);
+    assert!(
+        corrected
+            .reason
+            .contains("after pre-execution-validation not consumed")
+    );
+    let kept_for_good = keeps(
+        "after-failure",
+        &demo(),
+        after(refused(), answered("again", 422)),
+    );
+    assert_eq!(
+        kept_for_good.verdict,
+        Verdict::Fail,
+        "{}",
+        kept_for_good.reason
+    );
+    let seen = keeps(
+        "after-failure",
+        &contract(""),
+        after(refused(), answered("again", 422)),
+    );
+    assert_eq!(seen.verdict, Verdict::Skip);
+    assert!(seen.observed[0].says.starts_with("stored"));
+
+    let failed = || answered("first", 500);
+    let ran = keeps(
+        "after-failure",
+        &demo(),
+        after(failed(), paid("again", "pay_00000001")),
+    );
+    assert_eq!(ran.verdict, Verdict::Pass, "{}", ran.reason);
+    let blocked = keeps(
+        "after-failure",
+        &demo(),
+        after(failed(), answered("again", 409)),
+    );
+    assert_eq!(blocked.verdict, Verdict::Fail, "{}", blocked.reason);
+    assert_eq!(blocked.observed[0].says, "blocked: 409");
+    let done = keeps(
+        "after-failure",
+        &demo(),
+        after(paid("first", "pay_00000001"), paid("again", "pay_00000001")),
+    );
+    assert_eq!(done.verdict, Verdict::Inconclusive, "nothing failed");
+}
+
+#[test]
+fn a_second_500_is_stored_or_run_again_unless_replays_are_marked() {
+    let twice = || round([answered("first", 500), answered("again", 500)]);
+    let again =
+        contract("extends: generic\nafter: { server-5xx: { is: reexecuted, strength: must } }");
+    let open = keeps("after-failure", &again, twice());
+    assert_eq!(open.verdict, Verdict::Inconclusive, "{}", open.reason);
+    assert_eq!(open.observed[0].says, "500 again: stored or run again");
+    let told = keeps("after-failure", &demo(), twice());
+    assert_eq!(told.verdict, Verdict::Pass, "{}", told.reason);
+    let either = contract(
+        "extends: generic\nafter: { server-5xx: { is: stored-or-reexecuted, strength: must } }",
+    );
+    assert_eq!(
+        keeps("after-failure", &either, twice()).verdict,
+        Verdict::Pass
+    );
+}
+
+#[test]
+fn without_its_store_the_api_does_what_was_promised() {
+    let (kept, says) = both("store-unavailable", pair(answered("again", 503)));
+    assert_eq!((kept, says.as_str()), (Verdict::Pass, "failed with 503"));
+    let (kept, says) = both("store-unavailable", pair(paid("again", "pay_00000002")));
+    assert_eq!((kept, says.as_str()), (Verdict::Fail, "executed"));
+}
