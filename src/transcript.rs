@@ -316,6 +316,7 @@ pub struct Reading {
     #[serde(serialize_with = "micros")]
     pub at: Duration,
     /// What it showed; else why there is no reading, which is never 0.
+    #[serde(serialize_with = "shows")]
     pub shows: Result<Shown, String>,
 }
 
@@ -406,6 +407,14 @@ pub struct RetryFacts {
     pub took: Duration,
     /// How many attempts it made.
     pub attempts: u32,
+}
+
+/// `{"ids": […]}`, or `{"no-reading": "why"}`.
+fn shows<S: Serializer>(shows: &Result<Shown, String>, serializer: S) -> Result<S::Ok, S::Error> {
+    match shows {
+        Ok(shown) => shown.serialize(serializer),
+        Err(why) => serializer.collect_map([("no-reading", why)]),
+    }
 }
 
 fn micros<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
