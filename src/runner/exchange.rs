@@ -324,8 +324,19 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
             &world.masker,
         ));
     }
-    if let Some(connection) = done.connection {
+    // After an error of its own a server often closes, and says so to nobody.
+    let failed = exchange
+        .response
+        .as_ref()
+        .is_none_or(|response| response.status >= 500);
+    if let Some(connection) = done.connection.filter(|_| !failed) {
         world.keep(&endpoint, connection);
+    }
+    if exchange.times.sent.is_none() && exchange.response.is_some() {
+        world.note_early_answer();
+        run.broke(format!(
+            "`{step}` was answered before it was complete: the target decides by the headers, so the last bytes released nothing"
+        ));
     }
     if let Some(response) = done.late {
         locked(&run.late).push(Late {
