@@ -22,6 +22,7 @@ pub(super) struct Prepared {
     endpoint: wire::Endpoint,
     flight: Result<Flight, Ending>,
     fault: Option<Fault>,
+    hold: Hold,
 }
 
 /// A response that may still come.
@@ -168,6 +169,7 @@ pub(super) async fn prepare(
         endpoint,
         flight,
         fault,
+        hold,
     })
 }
 
@@ -197,6 +199,7 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
         endpoint,
         flight,
         fault,
+        hold,
     } = prepared;
     let world = run.world();
     let step = exchange.step.clone();
@@ -332,7 +335,8 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
     if let Some(connection) = done.connection.filter(|_| !failed) {
         world.keep(&endpoint, connection);
     }
-    if exchange.times.sent.is_none() && exchange.response.is_some() {
+    let early = hold == Hold::LastByte && exchange.times.sent.is_none();
+    if early && exchange.response.is_some() {
         world.note_early_answer();
         run.broke(format!(
             "`{step}` was answered before it was complete: the target decides by the headers, so the last bytes released nothing"
