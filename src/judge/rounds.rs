@@ -85,6 +85,9 @@ pub(super) fn fold(folding: &Folding<'_>) -> Finding {
         };
         return finding(folding, &rounds, Verdict::Fail, reason);
     }
+    if let Some(why) = &transcript.not_applicable {
+        return finding(folding, &[], Verdict::Skip, why.clone());
+    }
     if let Some(why) = transcript.broken.first() {
         return finding(folding, &rounds, Verdict::Inconclusive, why.clone());
     }
