@@ -38,6 +38,13 @@ pub(super) fn rule(view: &View<'_>, of: &[String], from: &str, seek: SeekIn) -> 
         ));
     }
     if telling.is_empty() {
+        if let Some((_, refused)) = source.iter().find(|(_, exchange)| !succeeded(exchange)) {
+            return Ruling::void(format!(
+                "void: {} was {}, and there is nothing of it to give away",
+                who(refused),
+                refused.outcome
+            ));
+        }
         return match seek {
             SeekIn::Secrets => {
                 Ruling::void(format!("void: `{from}` was given no cookie or challenge"))
@@ -214,6 +221,14 @@ mod tests {
         assert_eq!(verdict(CLAIM, lost).0, Verdict::Inconclusive);
         let unseen = round([sent("first"), paid("again", ID)]);
         assert_eq!(verdict(CLAIM, unseen).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn of_a_refusal_there_is_nothing_to_give_away() {
+        let refused = round([answered("first", 400), answered("again", 400)]);
+        assert_eq!(verdict(CLAIM, refused).0, Verdict::Skip);
+        let silent = round([answered("first", 204), answered("again", 204)]);
+        assert_eq!(verdict(CLAIM, silent).0, Verdict::Inconclusive);
     }
 
     #[test]

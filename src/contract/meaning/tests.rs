@@ -674,3 +674,14 @@ fn under_one_key_space_for_all_the_others_result_is_a_replay() {
     ];
     means("declared", text, exchanges, &[Meaning::Replayed]);
 }
+
+#[test]
+fn the_copy_that_was_sent_first_need_not_have_arrived_first() {
+    let contract = contract(GENERIC);
+    let mut burst = round(vec![got(409).at(0, 5), paid("p1").at(6, 30)]);
+    for index in [0, 1] {
+        burst.exchanges[index].outcome = meaning(&contract, &burst, index);
+    }
+    assert_eq!(burst.exchanges[0].outcome, Outcome::from(Meaning::InFlight));
+    means("alone", GENERIC, vec![got(409)], &[Meaning::Refused]);
+}
