@@ -94,9 +94,9 @@ fn one(view: &View<'_>, index: usize, this: &Exchange, from: &str, telling: &[&T
     }
     match hits.iter().find(|token| !by_chance(token)) {
         Some(token) => Ruling::broken(format!(
-            "{} {}: {} belongs to `{from}` (in {})",
+            "{} got {} with {}, which belongs to `{from}` (in {})",
             who(this),
-            got(this),
+            response.status,
             token.shown,
             token.place
         ))
@@ -176,7 +176,7 @@ mod tests {
         let (verdict, reason) = verdict(CLAIM, round([paid("first", ID), leak]));
         assert_eq!(verdict, Verdict::Fail);
         assert!(
-            reason.contains("pay_00000001 belongs to `first` (in body)"),
+            reason.contains("got 409 with pay_00000001, which belongs to `first` (in body)"),
             "{reason}"
         );
     }
