@@ -38,13 +38,6 @@ pub(super) fn rule(view: &View<'_>, of: &[String], from: &str, seek: SeekIn) -> 
         ));
     }
     if telling.is_empty() {
-        if let Some((_, refused)) = source.iter().find(|(_, exchange)| !succeeded(exchange)) {
-            return Ruling::void(format!(
-                "void: {} was {}, and there is nothing of it to give away",
-                who(refused),
-                refused.outcome
-            ));
-        }
         return match seek {
             SeekIn::Secrets => {
                 Ruling::void(format!("void: `{from}` was given no cookie or challenge"))

@@ -99,7 +99,6 @@ pub(super) fn transcript(rounds: Vec<Round>) -> Transcript {
         not_applicable: None,
         rounds,
         broken: Vec::new(),
-        not_applicable: None,
         probes: vec![probe("payments")],
         latency: Some(Latency {
             p50: millis(10),
