@@ -25,7 +25,7 @@ pub struct Transcript {
     /// Measured times to answer, for the operation's plain request.
     pub latency: Option<Latency>,
     /// The settle time of the target.
-    #[serde(serialize_with = "micros")]
+    #[serde(rename = "settle_micros", serialize_with = "micros")]
     pub settle: Duration,
 }
 
@@ -50,10 +50,10 @@ pub struct ProbeFacts {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Latency {
     /// The median.
-    #[serde(serialize_with = "micros")]
+    #[serde(rename = "p50_micros", serialize_with = "micros")]
     pub p50: Duration,
     /// The slowest of those measured.
-    #[serde(serialize_with = "micros")]
+    #[serde(rename = "p99_micros", serialize_with = "micros")]
     pub p99: Duration,
 }
 
@@ -116,6 +116,7 @@ pub struct Exchange {
     /// What was sent.
     pub request: SentRequest,
     /// When what happened.
+    #[serde(rename = "micros")]
     pub times: Times,
     /// How it finished.
     pub ending: Ending,
@@ -313,9 +314,10 @@ pub struct Reading {
     /// The marker's name in the scenario.
     pub marker_name: String,
     /// When it was taken.
-    #[serde(serialize_with = "micros")]
+    #[serde(rename = "at_micros", serialize_with = "micros")]
     pub at: Duration,
     /// What it showed; else why there is no reading, which is never 0.
+    #[serde(serialize_with = "shows")]
     pub shows: Result<Shown, String>,
 }
 
@@ -366,7 +368,7 @@ pub struct BurstFacts {
     /// Copies that were sent.
     pub copies: u32,
     /// From the first to the last release.
-    #[serde(serialize_with = "micros")]
+    #[serde(rename = "release_spread_micros", serialize_with = "micros")]
     pub release_spread: Duration,
     /// The most that were in flight at once.
     pub in_flight: u32,
@@ -380,7 +382,7 @@ pub struct HookFacts {
     /// Which.
     pub name: HookName,
     /// When it began.
-    #[serde(serialize_with = "micros")]
+    #[serde(rename = "at_micros", serialize_with = "micros")]
     pub at: Duration,
     /// Whether it worked.
     pub worked: bool,
@@ -388,6 +390,7 @@ pub struct HookFacts {
     pub output: String,
     /// For `advance-clock` and elapsed time: how far the target's time has moved.
     #[serde(
+        rename = "moved_micros",
         serialize_with = "maybe_micros",
         skip_serializing_if = "Option::is_none"
     )]
@@ -402,10 +405,18 @@ pub struct RetryFacts {
     /// Whether it came to its end.
     pub ended: bool,
     /// From its first attempt to its end, or to where it was given up.
-    #[serde(serialize_with = "micros")]
+    #[serde(rename = "took_micros", serialize_with = "micros")]
     pub took: Duration,
     /// How many attempts it made.
     pub attempts: u32,
+}
+
+/// `{"ids": […]}`, or `{"no-reading": "why"}`.
+fn shows<S: Serializer>(shows: &Result<Shown, String>, serializer: S) -> Result<S::Ok, S::Error> {
+    match shows {
+        Ok(shown) => shown.serialize(serializer),
+        Err(why) => serializer.collect_map([("no-reading", why)]),
+    }
 }
 
 fn micros<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

@@ -12,3 +12,16 @@ fn every_built_in_scenario_parses() {
         }
     }
 }
+
+#[test]
+fn every_built_in_scenario_says_what_it_does_what_is_harmless_and_where_that_stands() {
+    for scenario in library::scenarios().expect("a test above says why not") {
+        let id = &scenario.id;
+        assert!(
+            scenario.about.is_some_and(|about| about.len() > 60),
+            "{id} has no `about`"
+        );
+        assert!(!scenario.harmless.is_empty(), "{id} names nothing harmless");
+        assert!(!scenario.sources.is_empty(), "{id} has no source");
+    }
+}

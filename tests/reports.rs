@@ -175,7 +175,7 @@ fn json_holds_everything_under_names_that_read_well() {
         "create-payment/race/burst/item-5/effects-at-most"
     );
     let exchange = format!("{case}/rounds/0/exchanges/0");
-    assert_eq!(at(&format!("{exchange}/times/sent")), 1_000_000);
+    assert_eq!(at(&format!("{exchange}/micros/sent")), 1_000_000);
     assert_eq!(at(&format!("{exchange}/outcome/0")), "executed");
     assert_eq!(at(&format!("{exchange}/response/status")), 201);
     assert_eq!(at(&format!("{exchange}/response/headers/0/1")), HOSTILE);

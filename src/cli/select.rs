@@ -131,7 +131,9 @@ mod tests {
                     },
                 },
             )],
-            notes: Vec::new(),
+            about: None,
+            harmless: Vec::new(),
+            sources: Vec::new(),
         }
     }
 

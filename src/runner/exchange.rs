@@ -10,7 +10,9 @@ use crate::contract;
 use crate::outcome::Outcome;
 use crate::scenario::{Close, Fault, Request, ResponsePart, When};
 use crate::target::render::{RenderError, Rendered};
-use crate::transcript::{Delivery, Ending, Exchange, FaultFacts, KeyUsed, SentRequest, Times};
+use crate::transcript::{
+    Delivery, Ending, Exchange, FaultFacts, KeyUsed, Response, SentRequest, Times,
+};
 use bytes::Bytes;
 use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
@@ -22,6 +24,7 @@ pub(super) struct Prepared {
     endpoint: wire::Endpoint,
     flight: Result<Flight, Ending>,
     fault: Option<Fault>,
+    hold: Hold,
 }
 
 /// A response that may still come.
@@ -168,6 +171,7 @@ pub(super) async fn prepare(
         endpoint,
         flight,
         fault,
+        hold,
     })
 }
 
@@ -197,6 +201,7 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
         endpoint,
         flight,
         fault,
+        hold,
     } = prepared;
     let world = run.world();
     let step = exchange.step.clone();
@@ -315,17 +320,31 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
             .as_ref()
             .filter(|_| exchange.ending != Ending::Answered),
     ) {
-        exchange.response = Some(answer::record(
+        let mut recorded = answer::record(
             response.status,
             &response.headers,
             &response.body,
             operation,
             &world.target.mask,
             &world.masker,
-        ));
+        );
+        forget_chosen_identity(&mut recorded, &exchange.request);
+        exchange.response = Some(recorded);
     }
-    if let Some(connection) = done.connection {
+    // After an error of its own a server often closes, and says so to nobody.
+    let failed = exchange
+        .response
+        .as_ref()
+        .is_none_or(|response| response.status >= 500);
+    if let Some(connection) = done.connection.filter(|_| !failed) {
         world.keep(&endpoint, connection);
+    }
+    let early = hold == Hold::LastByte && exchange.times.sent.is_none();
+    if early && exchange.response.is_some() {
+        world.note_early_answer();
+        run.broke(format!(
+            "`{step}` was answered before it was complete: the target decides by the headers, so the last bytes released nothing"
+        ));
     }
     if let Some(response) = done.late {
         locked(&run.late).push(Late {
@@ -337,6 +356,26 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
         });
     }
     write_down(run, exchange, Some(&counted.spec));
+}
+
+/// An identity that the client chose itself, as in `PUT /orders/7`, is the same however often the
+/// operation is carried out: it proves nothing.
+fn forget_chosen_identity(response: &mut Response, sent: &SentRequest) {
+    let chosen = response.identity.as_ref().is_some_and(|identity| {
+        let in_path = sent
+            .url
+            .split(['/', '?', '&', '='])
+            .any(|part| part == identity);
+        let in_body = identity.len() >= 4
+            && sent
+                .body
+                .as_ref()
+                .is_some_and(|body| body.contains(identity.as_str()));
+        in_path || in_body
+    });
+    if chosen {
+        response.identity = None;
+    }
 }
 
 /// Tells the board what happens to a flight.
@@ -387,7 +426,7 @@ pub(super) async fn collect_late(run: &RoundRun<'_>, late: Late) {
     else {
         return;
     };
-    let recorded = answer::record(
+    let mut recorded = answer::record(
         response.status,
         &response.headers,
         &response.body,
@@ -400,6 +439,7 @@ pub(super) async fn collect_late(run: &RoundRun<'_>, late: Late) {
         exchange.step == late.step && exchange.copy == late.copy && exchange.attempt == late.attempt
     });
     if let Some(exchange) = exchange {
+        forget_chosen_identity(&mut recorded, &exchange.request);
         exchange.late = Some(recorded);
     }
 }

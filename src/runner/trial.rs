@@ -46,9 +46,9 @@ async fn acceptable(
     let trial = announce(world, operation, derived).await;
     match baseline(world, trial).await.broken {
         None => Ok(derived.clone()),
-        Some(why) => Err(format!(
-            "the derived `{}` is refused under a fresh key ({why}): declare one under `variants`",
-            derived.name
+        Some(_) => Err(format!(
+            "{} refuses the derived `{}` under a fresh key: declare one under `variants`",
+            operation.name, derived.name
         )),
     }
 }

@@ -50,8 +50,12 @@ pub struct Scenario {
     pub assume: Vec<Expectation>,
     /// What must hold, by checklist item.
     pub expect: Vec<(ItemId, Expectation)>,
-    /// The leading comment lines of the file, without `#`: what it catches and what it leaves alone.
-    pub notes: Vec<String>,
+    /// What it does and why so, for `explain`.
+    pub about: Option<String>,
+    /// What may look like a fault and is none.
+    pub harmless: Vec<String>,
+    /// Where the demand, or a public report of its breach, can be read.
+    pub sources: Vec<String>,
 }
 
 /// One case of a scenario: its steps with the case's own fields laid over them.
@@ -77,7 +81,9 @@ impl Scenario {
             cases: Vec::new(),
             assume: Vec::new(),
             expect: Vec::new(),
-            notes: Vec::new(),
+            about: None,
+            harmless: Vec::new(),
+            sources: Vec::new(),
         }
     }
 

@@ -21,7 +21,6 @@ use std::time::Duration;
 /// # Errors
 /// Everything that is wrong with the file, each with its place.
 pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, Vec<Diagnostic>> {
-    let notes = leading_comments(&source.text);
     let root = yaml::parse(source).map_err(|diagnostic| vec![diagnostic])?;
     let fields: Fields = yaml::decode(&root).map_err(|diagnostic| vec![diagnostic])?;
     let mut problems = Vec::new();
@@ -58,7 +57,9 @@ pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, V
         cases,
         assume,
         expect,
-        notes,
+        about: fields.about,
+        harmless: fields.harmless,
+        sources: fields.sources,
     };
     let problems = check::check(&scenario, &nodes, &root, library);
     if problems.is_empty() {
@@ -72,6 +73,11 @@ pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, V
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Fields {
     title: String,
+    about: Option<String>,
+    #[serde(default)]
+    harmless: Vec<String>,
+    #[serde(default)]
+    sources: Vec<String>,
     severity: Option<Severity>,
     #[serde(default)]
     needs: Vec<Node>,
@@ -83,14 +89,6 @@ struct Fields {
     #[serde(default)]
     assume: Vec<Node>,
     expect: Node,
-}
-
-/// The lines of comment before the first key.
-fn leading_comments(text: &str) -> Vec<String> {
-    text.lines()
-        .take_while(|line| line.starts_with('#'))
-        .map(|line| line.trim_start_matches('#').trim().to_owned())
-        .collect()
 }
 
 /// A hook, or a target's time that passes by its clock, disturbs everybody else.

@@ -138,13 +138,16 @@ fn flaw_in_words(flaw: Flaw, scenarios: &[Scenario]) -> String {
     text
 }
 
-/// Whether the scenario's notes name the flaw behind `catches:`.
-fn catches(scenario: &Scenario, flaw: Flaw) -> bool {
-    scenario
-        .notes
-        .iter()
-        .filter_map(|note| note.trim_start().strip_prefix("catches:"))
-        .any(|ids| ids.split_whitespace().any(|id| id == flaw.id()))
+/// Whether one of the expectations that the flaw breaks is the scenario's.
+pub(super) fn catches(scenario: &Scenario, flaw: Flaw) -> bool {
+    flaw.breaks().iter().any(|name| {
+        let name = name
+            .rsplit_once(':')
+            .filter(|(_, id)| id.contains('/'))
+            .map_or(*name, |(_, id)| id);
+        name.strip_prefix(scenario.id.as_str())
+            .is_some_and(|rest| rest.starts_with(['#', '/']))
+    })
 }
 
 #[cfg(test)]

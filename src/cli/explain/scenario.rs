@@ -1,9 +1,11 @@
 //! A scenario in words.
 
+use super::catches;
 use super::check::expectation;
 use super::step::steps;
 use crate::checklist::ItemId;
 use crate::cli::failure::Failure;
+use crate::demo::Flaw;
 use crate::report::severity;
 use crate::scenario::{Case, Need, Runs, Scenario};
 use std::fmt::Write;
@@ -27,9 +29,14 @@ pub(super) fn in_words(scenario: &Scenario, case: Option<&str>) -> Result<String
         severity(scenario.severity),
         scenario.title
     );
-    if !scenario.notes.is_empty() {
-        let _ = writeln!(text, "\n{}", scenario.notes.join("\n"));
+    if let Some(about) = &scenario.about {
+        let _ = writeln!(text, "\n{}", about.trim());
     }
+    list(
+        "May look like a fault and is none",
+        &scenario.harmless,
+        &mut text,
+    );
     circumstances(scenario, &mut text);
     cases_in_words(&cases, &mut text);
     if !scenario.assume.is_empty() {
@@ -39,7 +46,42 @@ pub(super) fn in_words(scenario: &Scenario, case: Option<&str>) -> Result<String
         }
     }
     expectations(scenario, &mut text);
+    let caught: Vec<String> = Flaw::ALL
+        .iter()
+        .filter(|flaw| catches(scenario, **flaw))
+        .map(|flaw| format!("{}: {}", flaw.name(), flaw.says()))
+        .collect();
+    list("Flaws of the demo API that it catches", &caught, &mut text);
+    let sources: Vec<String> = scenario
+        .sources
+        .iter()
+        .map(|source| located(source))
+        .collect();
+    list("Sources", &sources, &mut text);
     Ok(text)
+}
+
+fn list(title: &str, entries: &[String], text: &mut String) {
+    if entries.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n{title}:");
+    for entry in entries {
+        let _ = writeln!(text, "  - {entry}");
+    }
+}
+
+/// `owner/repository#1` is an issue or a pull request on GitHub; all else is as it is.
+fn located(source: &str) -> String {
+    match source.split_once('#') {
+        Some((repository, number))
+            if number.chars().all(|c| c.is_ascii_digit())
+                && repository.matches('/').count() == 1 =>
+        {
+            format!("https://github.com/{repository}/issues/{number}")
+        }
+        _ => source.to_owned(),
+    }
 }
 
 /// The steps of the first case, and what the others do in another way.
