@@ -91,7 +91,7 @@ fn a_target_that_closes_or_resets_every_connection_shows_nothing() {
 fn a_target_that_dies_in_the_middle_of_the_run_passes_nothing_more() {
     let payments = Payments::default();
     let server = Server::start(move |asked| match asked.number {
-        150.. => Reply::Die,
+        60.. => Reply::Die,
         _ => payments.serve(asked),
     });
     let seen = Tool::at(server.address).run();

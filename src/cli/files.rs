@@ -15,6 +15,11 @@ use std::sync::Arc;
 /// When it cannot be read, or is no text.
 pub fn read(path: &Path) -> Result<Arc<Source>, Failure> {
     let name = path.display().to_string();
+    if path.is_dir() {
+        return Err(Failure::Usage(format!(
+            "{name} is a folder: name the files in it"
+        )));
+    }
     let bytes = std::fs::read(path)
         .map_err(|problem| Failure::Usage(format!("cannot read {name}: {problem}")))?;
     match String::from_utf8(bytes) {

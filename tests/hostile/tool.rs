@@ -39,8 +39,7 @@ impl Tool {
             folder: tempfile::tempdir().expect("a folder"),
             more: Vec::new(),
         };
-        let probe =
-            r#"{ request: "GET /payments?reference=${marker}", ids: "$.data[*].id", timeout: 500ms }"#;
+        let probe = r#"{ request: "GET /payments?reference=${marker}", ids: "$.data[*].id", timeout: 500ms }"#;
         tool.probe(address, probe)
     }
 
