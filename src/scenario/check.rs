@@ -25,6 +25,18 @@ pub(super) fn check(
     }
     check_ids(scenario, root, &mut problems);
     if library {
+        for (expectation, node) in &listed[scenario.assume.len()..] {
+            if matches!(
+                expectation.check,
+                Check::Overlap { .. } | Check::Straddled { .. }
+            ) {
+                let message = format!(
+                    "`{}` says whether the run shows anything: it belongs under `assume`",
+                    kind(node)
+                );
+                problems.add(node.span.first_line(), message);
+            }
+        }
         for (expectation, node) in &listed {
             if matches!(
                 expectation.check,
@@ -173,6 +185,7 @@ fn check_step(step: &Step, node: &Node, around: &Around<'_>, problems: &mut Prob
     match step {
         Step::Send { request, .. } | Step::Retry { request, .. } => {
             check_request(request, node, around, problems);
+            check_fault_spread(request, node, around, problems);
             check_start(
                 request.at.as_ref(),
                 node,
@@ -204,6 +217,27 @@ fn check_step(step: &Step, node: &Node, around: &Around<'_>, problems: &mut Prob
         | Step::Read { .. }
         | Step::Recheck { .. }
         | Step::Together(_) => {}
+    }
+}
+
+/// Without copies, a spread places one fault in each round.
+fn check_fault_spread(
+    request: &Request,
+    node: &Node,
+    around: &Around<'_>,
+    problems: &mut Problems,
+) {
+    if let Some(super::Fault::HangUp { at, .. }) = &request.fault {
+        if at.spread.is_some() && around.rounds < 2 {
+            let place = node.get("fault").unwrap_or(node).span.first_line();
+            problems.push(
+                Diagnostic::error(
+                    "the fault is spread over the rounds, and there is one round only",
+                )
+                .at(place)
+                .help("add `rounds: 10`, or write `plus` instead"),
+            );
+        }
     }
 }
 
