@@ -230,6 +230,10 @@ fn judged(
         ),
         _ => Vec::new(),
     };
+    let transcript = match contracts.get(&planned.subject) {
+        Some(contract) => judge::reclassified(case, contract, &transcript),
+        None => transcript,
+    };
     Judged {
         operation: planned.subject.clone(),
         scenario: Arc::clone(&planned.scenario),

@@ -13,6 +13,7 @@ mod hook;
 mod keys;
 mod ledger;
 mod mask;
+mod neighbours;
 mod probe;
 mod recheck;
 mod round;
@@ -27,8 +28,9 @@ use crate::plan::{Lane, Plan, PlannedCase};
 use crate::scenario::{OperationRole, PrincipalRole, Step};
 use crate::target::operation::Reading as What;
 use crate::transcript::{ProbeFacts, ReadingKind, Transcript};
-use baseline::{Baseline, baseline, works_side_by_side};
+use baseline::{Baseline, baseline};
 use futures::StreamExt;
+use neighbours::{Neighbours, neighbours};
 use round::{CaseContext, Ran, locked};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -98,11 +100,7 @@ impl Runner {
         if let Some(why) = self.baselines(plan, &mut result.headlines).await {
             result.stopped = Some(why);
         }
-        let shared_at_once = if self.works_side_by_side(plan).await {
-            SHARED_AT_ONCE
-        } else {
-            1
-        };
+        let side_by_side = self.may_run_side_by_side(plan, &mut result.headlines).await;
         let done = AtomicUsize::new(0);
         let report = |case: &PlannedCase| {
             let number = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -134,14 +132,17 @@ impl Runner {
             if matches!(lane, Lane::Alone | Lane::Last | Lane::Clock) && !cases.is_empty() {
                 collect(&mut late, &mut result.transcripts).await;
             }
-            let at_once = if lane == Lane::Shared {
-                shared_at_once
+            let at_once = if lane == Lane::Shared && side_by_side {
+                SHARED_AT_ONCE
             } else {
                 1
             };
-            let mut running = futures::stream::iter(cases)
-                .map(|(index, case)| async move { (index, case, self.case(case).await) })
-                .buffer_unordered(at_once);
+            let mut running =
+                futures::stream::iter(cases)
+                    .map(|(index, case)| async move {
+                        (index, case, self.case(case, side_by_side).await)
+                    })
+                    .buffer_unordered(at_once);
             while let Some((index, case, pending)) = running.next().await {
                 report(case);
                 late.push((index, pending));
@@ -174,12 +175,12 @@ impl Runner {
         Ok(())
     }
 
-    /// Whether every operation that works is worked on several times at once. What is slowed down by
-    /// its neighbours would show the tool's own doing.
-    async fn works_side_by_side(&self, plan: &Plan) -> bool {
+    /// Whether requests may run side by side on every operation that works. Where keys lose each
+    /// other's records, that is said in a headline.
+    async fn may_run_side_by_side(&self, plan: &Plan, headlines: &mut Vec<String>) -> bool {
         let mut tried: BTreeSet<&str> = BTreeSet::new();
-        let shared = |case: &&PlannedCase| case.lane == Lane::Shared && case.skip.is_none();
-        for case in plan.cases.iter().filter(shared) {
+        let mut peaceful = true;
+        for case in plan.cases.iter().filter(|case| case.skip.is_none()) {
             if !tried.insert(&case.subject) {
                 continue;
             }
@@ -191,11 +192,16 @@ impl Runner {
             let Some(latency) = baseline(&self.world, key).await.latency else {
                 continue;
             };
-            if !works_side_by_side(&self.world, &case.subject, latency.p50).await {
-                return false;
+            match neighbours(&self.world, &case.subject, latency.p50).await {
+                Neighbours::Peaceful => {}
+                Neighbours::Slow => peaceful = false,
+                Neighbours::Forgetful(says) => {
+                    headlines.push(says);
+                    peaceful = false;
+                }
             }
         }
-        true
+        peaceful
     }
 
     /// Finds out which declared variants the scenarios' names mean.
@@ -264,7 +270,7 @@ impl Runner {
     }
 
     /// Runs a case's rounds. What is left, the late readings, goes on by itself.
-    async fn case(&self, planned: &PlannedCase) -> JoinHandle<Transcript> {
+    async fn case(&self, planned: &PlannedCase, side_by_side: bool) -> JoinHandle<Transcript> {
         let world = &self.world;
         let cast = Cast::of(planned);
         let case = &planned.scenario.cases[planned.case];
@@ -291,7 +297,12 @@ impl Runner {
             let context = CaseContext::new(world, cast.clone(), &planned.scenario, case);
             let plan = planned.scenario.rounds;
             let numbers: Vec<u32> = (1..=plan.count).collect();
-            for together in numbers.chunks(plan.side_by_side as usize) {
+            let at_once = if side_by_side {
+                plan.side_by_side as usize
+            } else {
+                1
+            };
+            for together in numbers.chunks(at_once) {
                 if let Err(why) = world.spend(0) {
                     transcript.broken.push(why);
                     break;
