@@ -37,6 +37,12 @@ pub(super) async fn baseline(world: &World, key: BaselineKey) -> Baseline {
     cell.get_or_init(|| measure(world, &key)).await.clone()
 }
 
+/// What is broken about a baseline that was measured; nothing is measured for it.
+pub(super) async fn found_broken(world: &World, key: &BaselineKey) -> Option<String> {
+    let baselines = world.baselines.lock().await;
+    baselines.get(key)?.get()?.broken.clone()
+}
+
 async fn measure(world: &World, key: &BaselineKey) -> Baseline {
     let cast = Cast::alone(&key.operation);
     let (scenario, case) = (Scenario::blank(), Case::default());
@@ -135,6 +141,16 @@ impl Measuring<'_> {
             let spec = self.run.specs(&third, 1)?.remove(0);
             let (third, _) = self.send(&third, &spec, operation).await?;
             took.push(self::took(&third));
+            let another = locked(&self.run.counted).last().cloned();
+            for probe in operation
+                .effects
+                .iter()
+                .filter(|probe| mentions_request(probe))
+            {
+                if let Some(another) = &another {
+                    self.told_apart(probe, &own, another, &third).await?;
+                }
+            }
         }
         took.sort();
         let slowest = took.last().copied().unwrap_or_default();
@@ -255,6 +271,39 @@ impl Measuring<'_> {
                 probe.name
             )),
             _ => Ok(()),
+        }
+    }
+
+    /// A probe that needs the request's body cannot be read before the first one. If it ignores what
+    /// it is asked for, it shows the same for two requests that have nothing in common.
+    async fn told_apart(
+        &self,
+        probe: &Probe,
+        own: &Counted,
+        another: &Counted,
+        answered: &Exchange,
+    ) -> Result<(), String> {
+        self.effect_seen(probe, another, answered).await?;
+        let world = self.run.world();
+        let cast = &self.run.context.cast;
+        let read = |counted: &Counted| {
+            let (subject, counted) = (Subject::of(&counted.spec), counted.clone());
+            async move { probe::read(world, cast, probe, &subject, &[&counted]).await }
+        };
+        let mixed = match (read(own).await, read(another).await) {
+            (Ok(Shown::Ids(own)), Ok(Shown::Ids(another))) => {
+                another.iter().any(|id| own.contains(id))
+            }
+            (Ok(Shown::Count(own)), Ok(Shown::Count(another))) => another > 1.0 && own == another,
+            _ => false,
+        };
+        if mixed {
+            Err(format!(
+                "{}: it shows the same for two requests: the target ignores the probe's filter, or nothing in the request is its own",
+                probe.name
+            ))
+        } else {
+            Ok(())
         }
     }
 

@@ -284,6 +284,17 @@ impl Runner {
             transcript.broken.extend(measured.broken.clone());
             baselines.push((role, key, measured));
         }
+        if rechecks(planned) {
+            // Whatever does not work names the same nothing again at the end.
+            let key = BaselineKey {
+                operation: planned.subject.clone(),
+                principal: PrincipalRole::Owner,
+                variants: Vec::new(),
+            };
+            transcript
+                .broken
+                .extend(baseline::found_broken(world, &key).await);
+        }
         transcript.latency = baselines
             .iter()
             .find(|(role, key, _)| *role == OperationRole::Subject && key.variants.is_empty())
@@ -362,6 +373,13 @@ impl Runner {
     }
 }
 
+/// Whether a case only asks again for what others have made.
+fn rechecks(planned: &PlannedCase) -> bool {
+    planned.scenario.cases[planned.case]
+        .leaves()
+        .any(|step| matches!(step, Step::Recheck { .. }))
+}
+
 /// The baselines that a case stands on: everybody who is to succeed, and every variant that is to.
 fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> {
     const SUCCEED: [&str; 8] = [
@@ -389,10 +407,7 @@ fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> 
         }
     };
     let case = &planned.scenario.cases[planned.case];
-    if case
-        .leaves()
-        .any(|step| matches!(step, Step::Recheck { .. }))
-    {
+    if rechecks(planned) {
         return needed;
     }
     need(OperationRole::Subject, PrincipalRole::Owner, Vec::new());
