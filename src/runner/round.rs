@@ -249,6 +249,9 @@ impl<'a> RoundRun<'a> {
         ready: Option<&Barrier>,
     ) -> Result<(), String> {
         let spec = self.specs(request, 1)?.remove(0);
+        // Twice the declared time shows that the key is not freed in time; more shows nothing new.
+        let lock_timeout = self.context.contract(spec.operation).lock_timeout;
+        let patience = lock_timeout.map_or(patience, |time| patience.min(2 * time));
         let began = Instant::now();
         let mut attempt = 0;
         let ended = loop {

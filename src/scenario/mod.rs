@@ -157,7 +157,7 @@ pub struct Rounds {
     pub count: u32,
     /// Rounds that must have shown something.
     pub valid: u32,
-    /// Rounds to go on to while a bound asked for is not reached.
+    /// Rounds to go on to while too few have shown something.
     pub up_to: u32,
     /// Rounds that may run at once.
     pub side_by_side: u32,
