@@ -5,9 +5,9 @@ use super::ruling::{Ruled, Ruling};
 use super::view::View;
 use super::{Evidence, Finding, Observation, Tally, keeps, rule};
 use crate::checklist::ItemId;
-use crate::contract::Contract;
+use crate::contract::{AfterFailure, Contract, FailureClass};
 use crate::promise::{Level, Promise, Strength};
-use crate::scenario::{Case, Check, Expectation, Scenario};
+use crate::scenario::{Bound, Case, Check, Expectation, Scenario};
 use crate::transcript::Transcript;
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
@@ -242,6 +242,27 @@ fn finding(folding: &Folding<'_>, rounds: &[Judged], verdict: Verdict, reason: S
     }
 }
 
+/// The level that is written, or the must that a contract makes of it: after an error a second
+/// effect is many an API's policy, but not where a failure promises to leave none, or to be stored.
+fn written(contract: &Contract, expectation: &Expectation) -> Level {
+    let at_most = matches!(
+        expectation.check,
+        Check::Effects {
+            bound: Bound::AtMost(_),
+            ..
+        }
+    );
+    let stored = contract.after(FailureClass::Server5xx);
+    let promised = contract.atomic.value == Some(true)
+        && contract.atomic.strength == Strength::Must
+        || stored.value == Some(AfterFailure::Stored) && stored.strength == Strength::Must;
+    if at_most && promised {
+        expectation.level.max(Level::Must)
+    } else {
+        expectation.level
+    }
+}
+
 /// The gravest level of the breaks; without a break, that of the promise or the expectation.
 fn level(
     contract: &Contract,
@@ -249,9 +270,10 @@ fn level(
     promise: Option<Promise>,
     failed: &[&Judged],
 ) -> Level {
+    let written = written(contract, expectation);
     if let Some(level) = failed
         .iter()
-        .map(|round| round.ruling.level.unwrap_or(expectation.level))
+        .map(|round| round.ruling.level.unwrap_or(written))
         .max()
     {
         return level;
@@ -259,7 +281,7 @@ fn level(
     match promise.map(|promise| contract.strength(promise)) {
         Some(Strength::Should) => Level::Should,
         Some(Strength::May) => Level::Note,
-        _ => expectation.level,
+        _ => written,
     }
 }
 
@@ -320,11 +342,13 @@ fn count(number: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use crate::contract::Contract;
     use crate::judge::sample::{
         answered, contract, demo, expecting, judged, judged_again, judged_with, paid, round,
         scenario, transcript,
     };
     use crate::outcome::{Meaning, Outcome};
+    use crate::promise::Level;
     use crate::scenario::Scenario;
     use crate::transcript::Round;
     use crate::verdict::Verdict;
@@ -455,6 +479,28 @@ mod tests {
             "{}",
             finding.reason
         );
+    }
+
+    #[test]
+    fn a_contract_makes_a_must_of_no_second_effect_after_an_error() {
+        let claim = expecting("effects: { at-most: 1, level: should }");
+        let doubled = || {
+            let rounds = [answered("first", 500), paid("again", "pay_2")];
+            vec![round(rounds).late(&["pay_1", "pay_2"])]
+        };
+        let level = |contract: &Contract| {
+            let finding = judged(&claim, contract, doubled());
+            assert_eq!(finding.verdict, Verdict::Fail, "{}", finding.reason);
+            finding.level
+        };
+        assert_eq!(level(&contract("")), Level::Should);
+        assert_eq!(
+            level(&contract("extends: generic\natomic: true")),
+            Level::Must
+        );
+        let stored = "extends: generic\nafter: { server-5xx: { is: stored, strength: must } }";
+        assert_eq!(level(&contract(stored)), Level::Must);
+        assert_eq!(level(&demo()), Level::Must);
     }
 
     #[test]

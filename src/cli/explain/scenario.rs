@@ -134,7 +134,11 @@ fn circumstances(scenario: &Scenario, text: &mut String) {
     let rounds = scenario.rounds;
     let _ = write!(text, "Rounds: {}", rounds.count);
     if rounds.up_to > rounds.count {
-        let _ = write!(text, ", up to {} while too few have shown something", rounds.up_to);
+        let _ = write!(
+            text,
+            ", up to {} while too few have shown something",
+            rounds.up_to
+        );
     }
     let _ = writeln!(text, "; at least {} must show something.", rounds.valid);
     if scenario.runs == Runs::AtEnd {

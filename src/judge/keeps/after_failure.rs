@@ -4,7 +4,11 @@ use super::{Look, who};
 use crate::contract::{AfterFailure, FailureClass, ReplayMarker};
 use crate::judge::view::{View, began};
 use crate::outcome::{Meaning, Outcome};
+use crate::scenario::Step;
 use crate::transcript::{Delivery, Exchange, Response};
+
+/// Variants that fail once and then succeed.
+const HEALING: [&str; 2] = ["fails-once", "fails-after-once"];
 
 /// The earliest exchange with the key, whoever sent it.
 fn first<'a>(view: &View<'a>, this: &Exchange) -> Option<&'a Exchange> {
@@ -93,6 +97,9 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
             Fate::Stored,
             format!("stored: the key belongs to the refused request ({status})"),
         )
+    } else if same_intent && same_status && heals(view, first) {
+        let says = format!("{status} again, where running again heals: stored");
+        (Fate::Stored, says)
     } else if same_intent && same_status {
         if tells_replays(view, response) {
             (Fate::Executed, format!("failed anew with {status}"))
@@ -113,6 +120,17 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
         .value
         .and_then(|declared| keeps(declared, fate));
     Look::Seen(says, kept)
+}
+
+/// Whether the failure is one that happens once only, so that it cannot have been made anew.
+fn heals(view: &View<'_>, first: &Exchange) -> bool {
+    view.case
+        .step(&first.step)
+        .and_then(Step::request)
+        .is_some_and(|request| {
+            let once = |variant: &String| HEALING.contains(&variant.as_str());
+            request.variants.iter().any(once)
+        })
 }
 
 /// Whether this answer would bear a mark if it came from memory.
