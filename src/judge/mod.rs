@@ -78,8 +78,8 @@ pub fn judge(
         .collect()
 }
 
-/// How many rounds hold what the scenario assumes, so that they can show something. Readings that
-/// are still to come need not be there.
+/// How many rounds have shown something: they hold what the scenario assumes, or some harm. Readings
+/// that are still to come need not be there.
 pub fn rounds_that_show(
     scenario: &Scenario,
     case: &Case,
@@ -90,6 +90,10 @@ pub fn rounds_that_show(
         let round = reclassify::reclassify(contract, case, transcript, round);
         let view = View::new(contract, case, transcript, &round);
         view.broken_assumption(&scenario.assume).is_none()
+            || scenario.expect.iter().any(|(_, expectation)| {
+                let ruling = rule(&view, &expectation.check);
+                ruling.is_broken() && (expectation.check.is_safety() || ruling.stands)
+            })
     };
     u32::try_from(transcript.rounds.iter().filter(shows).count()).unwrap_or(u32::MAX)
 }
@@ -211,6 +215,7 @@ mod tests {
             round([paid("first", "pay_1")]),
             round([answered("first", 429)]),
             round([paid("first", "pay_2")]).broken("the moment never came"),
+            round([answered("first", 429)]).late(&["pay_3", "pay_4"]),
         ];
         let shown = rounds_that_show(
             &scenario,
@@ -218,6 +223,6 @@ mod tests {
             &contract(""),
             &transcript(rounds),
         );
-        assert_eq!(shown, 1);
+        assert_eq!(shown, 2, "the first, and the harm in the last");
     }
 }
