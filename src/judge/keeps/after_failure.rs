@@ -4,11 +4,7 @@ use super::{Look, who};
 use crate::contract::{AfterFailure, FailureClass, ReplayMarker};
 use crate::judge::view::{View, began};
 use crate::outcome::{Meaning, Outcome};
-use crate::scenario::Step;
 use crate::transcript::{Delivery, Exchange, Response};
-
-/// Variants that fail once and then succeed.
-const HEALING: [&str; 2] = ["fails-once", "fails-after-once"];
 
 /// The earliest exchange with the key, whoever sent it.
 fn first<'a>(view: &View<'a>, this: &Exchange) -> Option<&'a Exchange> {
@@ -97,11 +93,10 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
             Fate::Stored,
             format!("stored: the key belongs to the refused request ({status})"),
         )
-    } else if same_intent && same_status && heals(view, first) {
-        let says = format!("{status} again, where running again heals: stored");
-        (Fate::Stored, says)
     } else if same_intent && same_status {
-        if tells_replays(view, response) {
+        if heals(exchange) {
+            (Fate::Stored, format!("stored: {status}"))
+        } else if tells_replays(view, response) {
             (Fate::Executed, format!("failed anew with {status}"))
         } else {
             (
@@ -122,15 +117,12 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
     Look::Seen(says, kept)
 }
 
-/// Whether the failure is one that happens once only, so that it cannot have been made anew.
-fn heals(view: &View<'_>, first: &Exchange) -> bool {
-    view.case
-        .step(&first.step)
-        .and_then(Step::request)
-        .is_some_and(|request| {
-            let once = |variant: &String| HEALING.contains(&variant.as_str());
-            request.variants.iter().any(once)
-        })
+/// Whether the target was to fail once only, so that the same failure can only come from memory.
+fn heals(exchange: &Exchange) -> bool {
+    exchange
+        .variants
+        .iter()
+        .any(|variant| variant == "fails-once" || variant == "fails-after-once")
 }
 
 /// Whether this answer would bear a mark if it came from memory.

@@ -2,9 +2,7 @@
 
 use crate::contract::Contract;
 use crate::judge::Finding;
-use crate::judge::sample::{
-    answered, contract, demo, expecting, judged, paid, round, scenario, sent,
-};
+use crate::judge::sample::{answered, contract, demo, expecting, judged, paid, round, sent};
 use crate::promise::Level;
 use crate::scenario::{OperationRole, PrincipalRole};
 use crate::transcript::{Exchange, Round};
@@ -376,17 +374,13 @@ fn without_its_store_the_api_does_what_was_promised() {
 }
 
 #[test]
-fn a_second_500_of_what_fails_once_is_stored_even_without_a_mark() {
-    let scenario = scenario(
-        "steps:\n  - send: { as: first, key: fresh, variant: fails-once }\n  - retry: { as: again, like: first }\nexpect:\n  item-5:\n    - keeps: { promise: after-failure, of: again }\n",
+fn a_failure_that_should_have_healed_comes_from_memory() {
+    let once = |step: &str| answered(step, 500).variant("fails-once");
+    let stored = keeps(
+        "after-failure",
+        &demo(),
+        round([once("first"), once("again")]),
     );
-    let twice = || vec![round([answered("first", 500), answered("again", 500)])];
-    let finding = judged(&scenario, &demo(), twice());
-    assert_eq!(finding.verdict, Verdict::Fail, "{}", finding.reason);
-    let finding = judged(&scenario, &contract(""), twice());
-    assert_eq!(finding.verdict, Verdict::Skip);
-    assert_eq!(
-        finding.observed[0].says,
-        "500 again, where running again heals: stored"
-    );
+    assert_eq!(stored.verdict, Verdict::Fail, "{}", stored.reason);
+    assert_eq!(stored.observed[0].says, "stored: 500");
 }
