@@ -310,7 +310,10 @@ impl Runner {
                     futures::future::join_all(together.map(|number| context.round(number))).await,
                 );
             }
-            if case.leaves().any(|step| matches!(step, Step::Elapse(_))) {
+            if case
+                .leaves()
+                .any(|step| matches!(step, Step::Elapse { .. }))
+            {
                 world.ledger.forget_keys();
             }
             transcript.not_applicable = locked(&context.not_applicable).take();

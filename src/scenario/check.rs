@@ -137,16 +137,23 @@ fn check_step(
                 problems,
             );
         }
+        Step::Elapse { at, .. } => {
+            check_start(
+                at.as_ref(),
+                "elapse",
+                inside,
+                false,
+                rounds,
+                known,
+                problems,
+            );
+        }
         Step::Wait(Wait::RetryAfter(of)) => {
             if !known.contains(of.as_str()) {
                 problems.unknown_step(of, known);
             }
         }
-        Step::Wait(_)
-        | Step::Elapse(_)
-        | Step::Read { .. }
-        | Step::Recheck { .. }
-        | Step::Together(_) => {}
+        Step::Wait(_) | Step::Read { .. } | Step::Recheck { .. } | Step::Together(_) => {}
     }
 }
 

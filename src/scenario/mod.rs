@@ -146,6 +146,8 @@ pub enum Need {
     Retention,
     /// A retention with a maximum.
     RetentionEnd,
+    /// A retention that is counted from the completion of the request.
+    RetentionFromCompletion,
     /// A contract with first-sent dates.
     FirstSent,
 }
@@ -210,7 +212,12 @@ pub enum Step {
     /// Our time passes.
     Wait(Wait),
     /// The target's time passes.
-    Elapse(TimeSpan),
+    Elapse {
+        /// How much of it.
+        time: TimeSpan,
+        /// When, while the step that it names is still under way. Else at once.
+        at: Option<Moment>,
+    },
     /// A named reading of all probes.
     Read {
         /// The reading's name.
@@ -242,7 +249,7 @@ impl Step {
             | Step::Burst { request, .. }
             | Step::Retry { request, .. } => Some(&request.name),
             Step::Read { name } | Step::Recheck { name, .. } => Some(name),
-            Step::Together(_) | Step::Wait(_) | Step::Elapse(_) | Step::Hook { .. } => None,
+            Step::Together(_) | Step::Wait(_) | Step::Elapse { .. } | Step::Hook { .. } => None,
         }
     }
 

@@ -173,6 +173,7 @@ fn need(need: Need) -> &'static str {
         Need::Lookup => "a declared look-up",
         Need::Replicas => "two base URLs of one API",
         Need::Retention => "a declared retention",
+        Need::RetentionFromCompletion => "a declared retention that begins with completion",
         Need::RetentionEnd => "a declared retention with a maximum",
         Need::FirstSent => "a contract with first-sent dates",
     }
