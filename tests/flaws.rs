@@ -60,8 +60,8 @@ async fn the_correct_demo_is_clean() {
 
 #[test]
 fn each_scenario_catches_a_flaw() {
-    /// What no flaw of the demo can break.
-    const NONE: [&str; 0] = [];
+    /// The demo has no operation for these.
+    const NOT_TRIED: [&str; 1] = ["no-key/methods"];
     let named: BTreeSet<String> = Flaw::ALL
         .iter()
         .flat_map(|flaw| flaw.breaks())
@@ -71,7 +71,7 @@ fn each_scenario_catches_a_flaw() {
         .expect("the library is whole")
         .into_iter()
         .map(|scenario| scenario.id)
-        .filter(|id| !named.contains(id) && !NONE.contains(&id.as_str()))
+        .filter(|id| !named.contains(id) && !NOT_TRIED.contains(&id.as_str()))
         .collect();
     assert!(idle.is_empty(), "{idle:?}");
 }

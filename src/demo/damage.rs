@@ -165,6 +165,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/odd#blank/item-4/keeps:malformed-key",
             "key/odd#empty/item-4/keeps:malformed-key",
         ]),
+        Flaw::TakesPayloadForKey => surely(&[]),
         Flaw::NeverExpires => surely(&["expiry/over/item-4/keeps:expired"]),
         Flaw::ReplaysWith500 => surely(&[
             "auth/credentials#*/item-5/outcome-is:again",

@@ -98,6 +98,11 @@ flaws! {
         says: "Executes a request without a key, or with an empty one, unprotected.",
         reports: &["teesofttech/PayBridge#119", "accept-io/midas#14"],
     }
+    TakesPayloadForKey {
+        id: "M90", name: "takes-payload-for-key",
+        says: "Takes the payload of a request without a key for its key, for all tenants alike.",
+        reports: &[],
+    }
     NeverExpires {
         id: "M74", name: "never-expires",
         says: "Keeps keys without end: after the declared retention a key still replays.",
