@@ -22,10 +22,10 @@ mod trial;
 pub mod wire;
 mod world;
 
-pub use world::{RunError, Setup};
+pub use world::{RunError, Setup, Shown};
 
 use crate::plan::{Lane, Plan, PlannedCase};
-use crate::scenario::{OperationRole, PrincipalRole, Step};
+use crate::scenario::{OperationRole, PrincipalRole, Rounds, Step};
 use crate::target::operation::Reading as What;
 use crate::transcript::{ProbeFacts, ReadingKind, Transcript};
 use baseline::{Baseline, baseline};
@@ -307,13 +307,9 @@ impl Runner {
         if transcript.broken.is_empty() {
             let context = CaseContext::new(world, cast.clone(), &planned.scenario, case);
             let plan = planned.scenario.rounds;
-            let numbers: Vec<u32> = (1..=plan.count).collect();
-            let at_once = if side_by_side {
-                plan.side_by_side as usize
-            } else {
-                1
-            };
-            for together in numbers.chunks(at_once) {
+            let at_once = if side_by_side { plan.side_by_side } else { 1 };
+            let mut ran = 0;
+            while ran < plan.count || self.more_rounds(planned, &transcript, &rounds) {
                 if let Err(why) = world.spend(0) {
                     transcript.broken.push(why);
                     break;
@@ -321,12 +317,21 @@ impl Runner {
                 if locked(&context.not_applicable).is_some() {
                     break;
                 }
+                let until = if ran < plan.count {
+                    plan.count
+                } else {
+                    plan.up_to
+                };
+                let together = ran + 1..=until.min(ran + at_once);
+                ran = *together.end();
                 rounds.extend(
-                    futures::future::join_all(together.iter().map(|number| context.round(*number)))
-                        .await,
+                    futures::future::join_all(together.map(|number| context.round(number))).await,
                 );
             }
-            if case.leaves().any(|step| matches!(step, Step::Elapse(_))) {
+            if case
+                .leaves()
+                .any(|step| matches!(step, Step::Elapse { .. }))
+            {
                 world.ledger.forget_keys();
             }
             transcript.not_applicable = locked(&context.not_applicable).take();
@@ -336,6 +341,23 @@ impl Runner {
             transcript.rounds = late_readings(&world, &cast, rounds).await;
             transcript
         })
+    }
+
+    /// Whether a case goes on beyond its planned rounds.
+    fn more_rounds(&self, planned: &PlannedCase, so_far: &Transcript, rounds: &[Ran]) -> bool {
+        let plan = planned.scenario.rounds;
+        let ran = rounds.len() as u32;
+        if ran >= plan.up_to {
+            return false;
+        }
+        let transcript = Transcript {
+            rounds: rounds.iter().map(|ran| ran.round.clone()).collect(),
+            ..so_far.clone()
+        };
+        let case = &planned.scenario.cases[planned.case];
+        let contract = self.world.contract(&planned.subject);
+        let shown = (self.world.shown)(&planned.scenario, case, contract, &transcript);
+        another_round(plan, ran, shown)
     }
 
     fn probe_facts(
@@ -429,6 +451,12 @@ fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> 
     needed
 }
 
+/// Whether one more round is worth it: too few showed something, and another may. Where none of
+/// twice as many as planned did, none will.
+fn another_round(plan: Rounds, ran: u32, shown: u32) -> bool {
+    ran < plan.up_to && shown < plan.valid && (shown > 0 || ran < 2 * plan.count)
+}
+
 /// Reads the effects once more, a settle time after everything of the case was over.
 async fn late_readings(
     world: &World,
@@ -457,5 +485,26 @@ async fn collect(late: &mut Vec<(usize, JoinHandle<Transcript>)>, transcripts: &
             broken: vec![format!("the case was lost: {error}")],
             ..Transcript::default()
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::another_round;
+    use crate::scenario::Rounds;
+
+    #[test]
+    fn rounds_that_show_nothing_are_made_up_for_within_reason() {
+        let plan = Rounds {
+            count: 5,
+            valid: 3,
+            up_to: 20,
+            side_by_side: 1,
+        };
+        assert!(!another_round(plan, 5, 3), "enough");
+        assert!(another_round(plan, 5, 2) && another_round(plan, 19, 2));
+        assert!(!another_round(plan, 20, 2), "no more than allowed");
+        assert!(another_round(plan, 9, 0));
+        assert!(!another_round(plan, 10, 0), "nothing will ever show");
     }
 }
