@@ -140,6 +140,7 @@ struct Fields {
     on: OnFields,
     #[serde(default)]
     after: BTreeMap<FailureClass, Node>,
+    atomic: Option<Node>,
     store_unavailable: Option<Node>,
 }
 
@@ -253,6 +254,7 @@ fn read(node: &Node) -> Result<Contract, Diagnostic> {
         expired: behaviours(fields.on.expired.as_ref())?,
         deleted: behaviours(fields.on.deleted.as_ref())?,
         after,
+        atomic: word(fields.atomic.as_ref())?,
         store_unavailable: behaviours(fields.store_unavailable.as_ref())?,
     })
 }

@@ -28,34 +28,6 @@ pub(super) struct Baseline {
     pub(super) writes_early: bool,
 }
 
-/// Whether the target works on several requests at once: four take hardly longer than one.
-pub(super) async fn works_side_by_side(world: &World, operation: &str, alone: Duration) -> bool {
-    let key = BaselineKey {
-        operation: operation.to_owned(),
-        principal: PrincipalRole::Owner,
-        variants: Vec::new(),
-    };
-    let (scenario, case) = (Scenario::blank(), Case::default());
-    let context = CaseContext::new(world, Cast::alone(operation), &scenario, &case);
-    let sends = (1..=4).map(|number| {
-        let run = RoundRun::new(&context, number);
-        let key = &key;
-        async move {
-            let measuring = Measuring { run: &run, key };
-            let request = measuring.request("first", "main");
-            let spec = run.specs(&request, 1)?.remove(0);
-            exchange::one(&run, &request, &spec, 0, 0, None).await?;
-            measuring.exchange("first").map(|exchange| took(&exchange))
-        }
-    });
-    let took = futures::future::join_all(sends).await;
-    let slowest = took
-        .into_iter()
-        .map(|took| took.unwrap_or(Duration::MAX))
-        .max();
-    slowest.is_some_and(|slowest| slowest < alone.mul_f64(1.8) + Duration::from_millis(20))
-}
-
 /// The baseline of an operation, a principal and variants: measured once.
 pub(super) async fn baseline(world: &World, key: BaselineKey) -> Baseline {
     let cell = {
@@ -380,7 +352,8 @@ impl Measuring<'_> {
     }
 }
 
-fn took(exchange: &Exchange) -> Duration {
+/// From its last byte sent to its end.
+pub(super) fn took(exchange: &Exchange) -> Duration {
     exchange
         .times
         .ended

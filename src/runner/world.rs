@@ -9,7 +9,7 @@ use super::spec::{Spec, fresh_word};
 use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
 use crate::contract::Contract;
 use crate::plan::PlannedCase;
-use crate::scenario::{OperationRole, PrincipalRole};
+use crate::scenario::{Case, OperationRole, PrincipalRole, Scenario};
 use crate::target::key::KeyPlace;
 use crate::target::operation::{Operation, Variant};
 use crate::target::placeholder::{Placeholder, Values};
@@ -20,6 +20,7 @@ use crate::target::render::{
 use crate::target::request::Request;
 use crate::target::selector::Answer;
 use crate::target::{HttpVersion, Target};
+use crate::transcript::Transcript;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -42,7 +43,13 @@ pub struct Setup {
     pub seed: u64,
     /// The port that a managed server was given.
     pub port: Option<u16>,
+    /// Tells whether more rounds are needed.
+    pub shown: Shown,
 }
+
+/// How many rounds of a case have shown something so far. The runner does not judge: whoever
+/// sets it up hands it this.
+pub type Shown = fn(&Scenario, &Case, &Contract, &Transcript) -> u32;
 
 /// Why a run cannot even begin, or cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +74,7 @@ pub(super) struct World {
     started: Instant,
     run: String,
     run_started: SystemTime,
+    pub(super) shown: Shown,
     port: Option<u16>,
     seed: u64,
     requests: AtomicU64,
@@ -190,6 +198,7 @@ impl World {
             started: Instant::now(),
             run: fresh_word(),
             run_started: SystemTime::now(),
+            shown: setup.shown,
             port: setup.port,
             seed: setup.seed,
             requests: AtomicU64::new(0),

@@ -209,14 +209,13 @@ fn check_step(step: &Step, node: &Node, around: &Around<'_>, problems: &mut Prob
         Step::Hook { run, at, .. } => {
             check_start(at.as_ref(), node, run.name(), false, around, problems);
         }
+        Step::Elapse { at, .. } => {
+            check_start(at.as_ref(), node, "elapse", false, around, problems);
+        }
         Step::Wait(Wait::RetryAfter(of)) => {
             check_reference(of, place(node, "retry-after", of), around, problems);
         }
-        Step::Wait(_)
-        | Step::Elapse(_)
-        | Step::Read { .. }
-        | Step::Recheck { .. }
-        | Step::Together(_) => {}
+        Step::Wait(_) | Step::Read { .. } | Step::Recheck { .. } | Step::Together(_) => {}
     }
 }
 

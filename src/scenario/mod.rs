@@ -149,6 +149,8 @@ pub enum Need {
     Retention,
     /// A retention with a maximum.
     RetentionEnd,
+    /// A retention that is counted from the completion of the request.
+    RetentionFromCompletion,
     /// A contract with first-sent dates.
     FirstSent,
 }
@@ -160,7 +162,7 @@ pub struct Rounds {
     pub count: u32,
     /// Rounds that must have shown something.
     pub valid: u32,
-    /// Rounds to go on to while a bound asked for is not reached.
+    /// Rounds to go on to while too few have shown something.
     pub up_to: u32,
     /// Rounds that may run at once.
     pub side_by_side: u32,
@@ -213,7 +215,12 @@ pub enum Step {
     /// Our time passes.
     Wait(Wait),
     /// The target's time passes.
-    Elapse(TimeSpan),
+    Elapse {
+        /// How much of it.
+        time: TimeSpan,
+        /// When, while the step that it names is still under way. Else at once.
+        at: Option<Moment>,
+    },
     /// A named reading of all probes.
     Read {
         /// The reading's name.
@@ -245,7 +252,7 @@ impl Step {
             | Step::Burst { request, .. }
             | Step::Retry { request, .. } => Some(&request.name),
             Step::Read { name } | Step::Recheck { name, .. } => Some(name),
-            Step::Together(_) | Step::Wait(_) | Step::Elapse(_) | Step::Hook { .. } => None,
+            Step::Together(_) | Step::Wait(_) | Step::Elapse { .. } | Step::Hook { .. } => None,
         }
     }
 

@@ -335,7 +335,21 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
             Ok(Step::Together(steps))
         }
         "wait" => read_wait(body).map(Step::Wait),
-        "elapse" => yaml::decode::<TimeSpan>(body).map(Step::Elapse),
+        "elapse" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct ElapseFields {
+                time: TimeSpan,
+                at: Moment,
+            }
+            if body.as_map().is_none() {
+                return yaml::decode(body).map(|time| Step::Elapse { time, at: None });
+            }
+            yaml::decode::<ElapseFields>(body).map(|fields| Step::Elapse {
+                time: fields.time,
+                at: Some(fields.at),
+            })
+        }
         "read" => {
             #[derive(Deserialize)]
             #[serde(deny_unknown_fields)]
