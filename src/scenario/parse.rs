@@ -314,7 +314,7 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 patience: fields.r#for.map_or(Duration::from_secs(65), |time| time.0),
             })
         }
-        "elapse" | "read" | "recheck" if inside_together => Err(Diagnostic::error(format!(
+        "read" | "recheck" if inside_together => Err(Diagnostic::error(format!(
             "a together holds no {kind}: it would not know when to look"
         ))
         .at(node.span.first_line())
