@@ -17,7 +17,9 @@ use crate::plan::{self, Plan, PlannedCase};
 use crate::report::console::{self, Detail, Look};
 use crate::runner::{RunResult, Runner, Setup};
 use crate::scenario::Scenario;
+use crate::target::Target;
 use crate::transcript::Transcript;
+use crate::yaml;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -132,6 +134,11 @@ async fn demo_job(
 
 /// What of the job runs.
 fn planned(job: &Job) -> Result<Plan, Failure> {
+    for name in &job.selection.operation {
+        if job.ready.target.operation(name).is_none() {
+            return Err(unknown_operation(name, &job.ready.target));
+        }
+    }
     let plan = plan::plan(
         &job.ready.target,
         &job.ready.contracts,
@@ -143,7 +150,7 @@ fn planned(job: &Job) -> Result<Plan, Failure> {
     );
     if plan.cases.is_empty() {
         return Err(Failure::Usage(
-            "nothing is selected: `idemspec list operations TARGET` shows what there is".to_owned(),
+            "no scenario that was selected runs on the operations that were selected".to_owned(),
         ));
     }
     Ok(plan)
@@ -179,6 +186,17 @@ async fn carry_out(job: Job, output: &Output) -> Result<Exit, Failure> {
     } else {
         Ok(Exit::Unable)
     }
+}
+
+fn unknown_operation(wanted: &str, target: &Target) -> Failure {
+    let names = || target.operations.iter().map(|known| known.name.as_str());
+    Failure::Usage(match yaml::nearest(wanted, names()) {
+        Some(near) => format!("there is no operation `{wanted}`: did you mean `{near}`?"),
+        None => format!(
+            "there is no operation `{wanted}`: the target has {}",
+            names().collect::<Vec<_>>().join(", ")
+        ),
+    })
 }
 
 /// Run, judge, grade: plan in, report out.
@@ -267,6 +285,10 @@ fn judged(
             &transcript,
         ),
         _ => Vec::new(),
+    };
+    let transcript = match contracts.get(&planned.subject) {
+        Some(contract) => judge::reclassified(case, contract, &transcript),
+        None => transcript,
     };
     Judged {
         operation: planned.subject.clone(),

@@ -38,6 +38,19 @@ use ruling::Ruling;
 use serde::Serialize;
 use view::View;
 
+/// The transcript with the outcomes that responses have under the contract. While it ran, the runner
+/// knew less: what a 409 means shows when the request that was in its way has ended.
+pub fn reclassified(case: &Case, contract: &Contract, transcript: &Transcript) -> Transcript {
+    let mut transcript = transcript.clone();
+    let rounds = transcript
+        .rounds
+        .iter()
+        .map(|round| reclassify::reclassify(contract, case, &transcript, round).round)
+        .collect();
+    transcript.rounds = rounds;
+    transcript
+}
+
 /// One finding for each expectation of the scenario, in the order of the file.
 pub fn judge(
     operation: &str,

@@ -3,6 +3,7 @@
 //! Nothing here knows a URL, a header or a status: scenarios speak of roles, and the target file
 //! says how its API is brought there.
 
+mod cases;
 mod check;
 mod expectation;
 pub mod library;
@@ -10,6 +11,7 @@ mod moment;
 mod parse;
 mod request;
 mod shape;
+mod words;
 
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ pub use expectation::{Bound, Check, Expectation, OutcomeBound, SeekIn};
 pub use moment::{Amount, Moment, Quantity, TimeSpan, When};
 pub use parse::parse;
 pub use request::{Close, Fault, Key, KeyShape, KeyTwist, Like, Marker, Request, ResponsePart};
+pub use words::{FORMS, VARIANTS};
 
 use crate::checklist::ItemId;
 use serde::{Deserialize, Serialize};
