@@ -192,6 +192,7 @@ async fn produce(job: Job, plan: &Plan, progress: &Callback) -> Result<Report, F
         allow_hosts,
         seed,
         port: None,
+        folder: std::path::PathBuf::new(),
     };
     let runner =
         Arc::new(Runner::new(setup).map_err(|problem| Failure::Usage(problem.to_string()))?);
