@@ -260,6 +260,10 @@ fn refusal(
     let just_ended = situation
         .since_first
         .is_some_and(|since| since <= contract.consistency_lag);
+    // The copy of a burst that was sent first need not have arrived first.
+    if relation == Relation::First && may_mean_in_progress && situation.crowded {
+        return Meaning::InFlight.into();
+    }
     if matches!(relation, Relation::Same | Relation::Reworded)
         && may_mean_in_progress
         && (matches!(situation.earlier, Earlier::InFlight | Earlier::Lost) || just_ended)

@@ -280,3 +280,6 @@ impl CaseReport {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! `exists`: a success has its effect, seen as its own principal and of its own operation.
 
 use super::ruling::Ruling;
-use super::view::{View, got, key_space, succeeded, who};
+use super::view::{View, got, reads_for, succeeded, who};
 use crate::transcript::{Exchange, ProbeFacts, Reading, ReadingKind, Shown};
 
 /// Rules on one round.
@@ -53,7 +53,7 @@ fn by_probe(
             reading.probe == *name
                 && reading.operation == exchange.operation
                 && reading.marker == exchange.marker
-                && key_space(reading.principal) == key_space(exchange.principal)
+                && reads_for(reading.principal, exchange.principal)
                 && matches!(reading.kind, ReadingKind::Early | ReadingKind::Late)
         })
         .collect();

@@ -87,9 +87,9 @@ fn one(view: &View<'_>, index: usize, this: &Exchange, from: &str, telling: &[&T
     }
     match hits.iter().find(|token| !by_chance(token)) {
         Some(token) => Ruling::broken(format!(
-            "{} {}: {} belongs to `{from}` (in {})",
+            "{} got {} with {}, which belongs to `{from}` (in {})",
             who(this),
-            got(this),
+            response.status,
             token.shown,
             token.place
         ))
@@ -169,7 +169,7 @@ mod tests {
         let (verdict, reason) = verdict(CLAIM, round([paid("first", ID), leak]));
         assert_eq!(verdict, Verdict::Fail);
         assert!(
-            reason.contains("pay_00000001 belongs to `first` (in body)"),
+            reason.contains("got 409 with pay_00000001, which belongs to `first` (in body)"),
             "{reason}"
         );
     }
@@ -214,6 +214,14 @@ mod tests {
         assert_eq!(verdict(CLAIM, lost).0, Verdict::Inconclusive);
         let unseen = round([sent("first"), paid("again", ID)]);
         assert_eq!(verdict(CLAIM, unseen).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn of_a_refusal_there_is_nothing_to_give_away() {
+        let refused = round([answered("first", 400), answered("again", 400)]);
+        assert_eq!(verdict(CLAIM, refused).0, Verdict::Skip);
+        let silent = round([answered("first", 204), answered("again", 204)]);
+        assert_eq!(verdict(CLAIM, silent).0, Verdict::Inconclusive);
     }
 
     #[test]

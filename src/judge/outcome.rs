@@ -59,15 +59,15 @@ pub(super) fn rule(view: &View<'_>, of: &[String], bound: OutcomeBound) -> Rulin
     };
     if let OutcomeBound::Some(wanted) = bound {
         return match (fits.is_empty(), nothing) {
-            (false, _) => Ruling::held(format!("one was {wanted}{lost}")).seen_in(fits),
+            (false, _) => Ruling::held(format!("one was {}{lost}", words(wanted))).seen_in(fits),
             (true, Some(why)) => Ruling::nothing(why),
-            (true, None) => Ruling::broken(format!("none was {wanted}{lost}"))
+            (true, None) => Ruling::broken(format!("none was {}{lost}", words(wanted)))
                 .seen_in(broken.iter().map(|(index, _)| *index)),
         };
     }
     if let Some((_, first)) = broken.first() {
         let wanted = match bound {
-            OutcomeBound::Is(wanted) => format!(", and must be {wanted}"),
+            OutcomeBound::Is(wanted) => format!(", and must be {}", words(wanted)),
             _ => String::new(),
         };
         let more = match broken.len() - 1 {
@@ -103,7 +103,7 @@ pub(super) fn rule(view: &View<'_>, of: &[String], bound: OutcomeBound) -> Rulin
                 )
             }
             (OutcomeBound::Is(wanted), all) => {
-                format!("all {} responses are {wanted}{lost}", all.len())
+                format!("all {} responses are {}{lost}", all.len(), words(wanted))
             }
             (_, all) => format!("none of {} responses is that{lost}", all.len()),
         })
@@ -131,6 +131,14 @@ fn fit(bound: OutcomeBound, outcome: Outcome) -> Option<bool> {
     }
 }
 
+/// A set in the words of the scenario, where it is one of its groups.
+fn words(set: Outcome) -> String {
+    ["success", "refusal", "final", "replayed"]
+        .into_iter()
+        .find(|word| Outcome::from_word(word) == Some(set))
+        .map_or_else(|| set.to_string(), str::to_owned)
+}
+
 /// Whether it says something about a repeat: executed or replayed.
 fn repeats(outcome: Outcome) -> bool {
     outcome.is_within(Outcome::SUCCESS)
@@ -155,7 +163,7 @@ mod tests {
         assert_eq!(verdict, Verdict::Fail);
         assert_eq!(
             reason,
-            "`again` got 201 and was given pay_2: executed, and must be replayed or replayed-failure"
+            "`again` got 201 and was given pay_2: executed, and must be replayed"
         );
     }
 

@@ -3,7 +3,7 @@
 //! The runner's decisions cannot be taken again: a retry that would have stopped elsewhere is
 //! named, and shows nothing of what depends on where it stopped.
 
-use super::view::{began, same_key};
+use super::view::{began, reads_for, same_key};
 use crate::contract::{Contract, meaning};
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{Case, Step, Until};
@@ -110,7 +110,7 @@ fn shows_one(transcript: &Transcript, round: &Round, index: usize) -> bool {
                         && reading.probe == probe.name
                         && reading.operation == exchange.operation
                         && reading.marker == exchange.marker
-                        && reading.principal == exchange.principal
+                        && reads_for(reading.principal, exchange.principal)
                 })
                 .peekable();
             late.peek().is_some()

@@ -230,6 +230,19 @@ pub(super) fn key_space(role: PrincipalRole) -> PrincipalRole {
     }
 }
 
+/// Whether readings with one principal's credentials show what an exchange's principal may have
+/// done: its own, or the owner's for those who have no eyes of their own.
+pub(super) fn reads_for(reader: PrincipalRole, principal: PrincipalRole) -> bool {
+    let blind = matches!(
+        principal,
+        PrincipalRole::Nobody
+            | PrincipalRole::Wrong
+            | PrincipalRole::Expired
+            | PrincipalRole::ReadOnly
+    );
+    key_space(reader) == key_space(principal) || (blind && reader == PrincipalRole::Owner)
+}
+
 /// Whether two exchanges use one key in one scope; keyless ones share one per marker.
 pub(super) fn same_key(one: &Exchange, other: &Exchange) -> bool {
     let key = match (&one.key.value, &other.key.value) {

@@ -36,7 +36,7 @@ pub(super) async fn burst(
     // have come sees those one by one, so every second round lets whole requests go instead; those
     // that are spread over a time must not arrive before it at all.
     let hold = match &request.at {
-        None if run.number % 2 == 1 => Hold::LastByte,
+        None if run.number % 2 == 1 && !run.world().answers_early() => Hold::LastByte,
         _ => Hold::Everything,
     };
     let prepared = futures::future::join_all(

@@ -22,6 +22,7 @@ pub(super) struct Prepared {
     endpoint: wire::Endpoint,
     flight: Result<Flight, Ending>,
     fault: Option<Fault>,
+    hold: Hold,
 }
 
 /// A response that may still come.
@@ -168,6 +169,7 @@ pub(super) async fn prepare(
         endpoint,
         flight,
         fault,
+        hold,
     })
 }
 
@@ -197,6 +199,7 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
         endpoint,
         flight,
         fault,
+        hold,
     } = prepared;
     let world = run.world();
     let step = exchange.step.clone();
@@ -324,8 +327,20 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
             &world.masker,
         ));
     }
-    if let Some(connection) = done.connection {
+    // After an error of its own a server often closes, and says so to nobody.
+    let failed = exchange
+        .response
+        .as_ref()
+        .is_none_or(|response| response.status >= 500);
+    if let Some(connection) = done.connection.filter(|_| !failed) {
         world.keep(&endpoint, connection);
+    }
+    let early = hold == Hold::LastByte && exchange.times.sent.is_none();
+    if early && exchange.response.is_some() {
+        world.note_early_answer();
+        run.broke(format!(
+            "`{step}` was answered before it was complete: the target decides by the headers, so the last bytes released nothing"
+        ));
     }
     if let Some(response) = done.late {
         locked(&run.late).push(Late {

@@ -76,6 +76,7 @@ pub(super) struct World {
     requests: AtomicU64,
     refused_in_a_row: AtomicU32,
     stop: AtomicBool,
+    answers_early: AtomicBool,
     next_slot: Mutex<Instant>,
     next_replica: AtomicU32,
 }
@@ -204,6 +205,7 @@ impl World {
             requests: AtomicU64::new(0),
             refused_in_a_row: AtomicU32::new(0),
             stop: AtomicBool::new(false),
+            answers_early: AtomicBool::new(false),
             next_slot: Mutex::new(Instant::now()),
             next_replica: AtomicU32::new(0),
         })
@@ -298,6 +300,16 @@ impl World {
             slot
         };
         tokio::time::sleep_until(slot.into()).await;
+    }
+
+    /// The target answered a request of which the last byte was still held back.
+    pub(super) fn note_early_answer(&self) {
+        self.answers_early.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the target decides before a request is complete: a last byte then releases nothing.
+    pub(super) fn answers_early(&self) -> bool {
+        self.answers_early.load(Ordering::Relaxed)
     }
 
     /// Nothing more is started.

@@ -51,6 +51,8 @@ pub struct Situation<'a> {
     pub first_outcome: Outcome,
     /// One of the earlier requests may have been carried out.
     pub may_be_done: bool,
+    /// Others with the key were sent so close to it that any of them may have arrived first.
+    pub crowded: bool,
     /// The response equals, without naming a resource, one to the key in another scope.
     pub like_foreign: bool,
     /// How long before this request was sent the first success had ended.
@@ -211,6 +213,7 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
         first_succeeded: first_success.is_some(),
         first_outcome: first.map_or(Outcome::NONE, |exchange| exchange.outcome),
         may_be_done: own_earlier().any(may_be_done),
+        crowded: own().any(|other| began(other) < over(this) + SKEW && sent < over(other)),
         like_foreign,
         since_first,
         aged,
@@ -231,6 +234,10 @@ fn may_be_done(exchange: &Exchange) -> bool {
         Some(response) => response.success || !exchange.outcome.is_within(Outcome::REFUSAL),
     }
 }
+
+/// By how much our own clock may be late in noting that a request was sent: the thread that hands
+/// its last byte to the kernel can be set aside before it reads the time.
+const SKEW: Duration = Duration::from_millis(20);
 
 /// Whether two exchanges carry one key; keyless ones share a pseudo-key per marker.
 fn shares_key(one: &Exchange, other: &Exchange) -> bool {

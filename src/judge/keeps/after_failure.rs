@@ -94,7 +94,9 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
             format!("stored: the key belongs to the refused request ({status})"),
         )
     } else if same_intent && same_status {
-        if tells_replays(view, response) {
+        if heals(exchange) {
+            (Fate::Stored, format!("stored: {status}"))
+        } else if tells_replays(view, response) {
             (Fate::Executed, format!("failed anew with {status}"))
         } else {
             (
@@ -113,6 +115,14 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
         .value
         .and_then(|declared| keeps(declared, fate));
     Look::Seen(says, kept)
+}
+
+/// Whether the target was to fail once only, so that the same failure can only come from memory.
+fn heals(exchange: &Exchange) -> bool {
+    exchange
+        .variants
+        .iter()
+        .any(|variant| variant == "fails-once" || variant == "fails-after-once")
 }
 
 /// Whether this answer would bear a mark if it came from memory.

@@ -372,3 +372,15 @@ fn without_its_store_the_api_does_what_was_promised() {
     let (kept, says) = both("store-unavailable", pair(paid("again", "pay_00000002")));
     assert_eq!((kept, says.as_str()), (Verdict::Fail, "executed"));
 }
+
+#[test]
+fn a_failure_that_should_have_healed_comes_from_memory() {
+    let once = |step: &str| answered(step, 500).variant("fails-once");
+    let stored = keeps(
+        "after-failure",
+        &demo(),
+        round([once("first"), once("again")]),
+    );
+    assert_eq!(stored.verdict, Verdict::Fail, "{}", stored.reason);
+    assert_eq!(stored.observed[0].says, "stored: 500");
+}

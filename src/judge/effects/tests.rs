@@ -1,0 +1,198 @@
+//! Tests of counted effects: what holds, what breaks, and what shows nothing.
+
+use crate::judge::sample::{
+    answered, contract, demo, expecting, judged, judged_with, paid, probe, reading, round,
+    scenario, sent, transcript, verdict,
+};
+use crate::transcript::{ReadingKind, Shown};
+use crate::verdict::Verdict;
+
+const AT_MOST: &str = "effects: { at-most: 1 }";
+
+fn twice() -> crate::transcript::Round {
+    round([paid("first", "pay_1"), paid("again", "pay_1")])
+}
+
+#[test]
+fn one_effect_for_one_key_holds() {
+    let (verdict, reason) = verdict(AT_MOST, twice().late(&["pay_1"]));
+    assert_eq!(verdict, Verdict::Pass, "{reason}");
+}
+
+#[test]
+fn two_effects_break_it_and_are_named() {
+    let (verdict, reason) = verdict(AT_MOST, twice().late(&["pay_1", "pay_2"]));
+    assert_eq!(verdict, Verdict::Fail);
+    assert_eq!(reason, "two payments for one key: pay_1 and pay_2");
+}
+
+#[test]
+fn an_effect_that_was_seen_and_vanished_still_counts() {
+    let round = twice()
+        .read(reading(ReadingKind::Poll, &["pay_1", "pay_2"]))
+        .late(&["pay_1"]);
+    assert_eq!(verdict(AT_MOST, round).0, Verdict::Fail);
+}
+
+#[test]
+fn zero_effects_are_no_pass_of_at_most() {
+    let (verdict, reason) = verdict(AT_MOST, twice().late(&[]));
+    assert_eq!(verdict, Verdict::Inconclusive);
+    assert!(reason.contains("no effect at all"), "{reason}");
+}
+
+#[test]
+fn zero_effects_of_requests_that_were_all_refused_are_void() {
+    let refused = round([answered("first", 400), answered("again", 400)]).late(&[]);
+    assert_eq!(verdict(AT_MOST, refused).0, Verdict::Skip);
+    let lost = round([sent("first"), answered("again", 400)]).late(&[]);
+    assert_eq!(verdict(AT_MOST, lost).0, Verdict::Inconclusive);
+}
+
+#[test]
+fn a_failed_reading_is_no_reading_and_never_zero() {
+    let failed = reading(ReadingKind::Late, &[]).failed("GET answered 500");
+    let early = reading(ReadingKind::Early, &["pay_1"]);
+    let (verdict, reason) = verdict(AT_MOST, twice().read(early).read(failed));
+    assert_eq!(verdict, Verdict::Inconclusive);
+    assert!(reason.contains("GET answered 500"), "{reason}");
+}
+
+#[test]
+fn an_early_reading_alone_is_not_settled() {
+    let early = reading(ReadingKind::Early, &["pay_1"]);
+    assert_eq!(
+        verdict(AT_MOST, twice().read(early)).0,
+        Verdict::Inconclusive
+    );
+}
+
+#[test]
+fn what_was_there_before_is_nobodys_effect() {
+    let round = twice()
+        .read(reading(ReadingKind::Before, &[]).shows(Shown::Count(7.0)))
+        .read(reading(ReadingKind::Late, &[]).shows(Shown::Count(8.0)));
+    assert_eq!(verdict(AT_MOST, round).0, Verdict::Pass);
+}
+
+#[test]
+fn each_probe_is_counted_on_its_own_in_its_own_units() {
+    let mut transcript =
+        transcript(vec![twice().late(&["pay_1"]).read(
+            reading(ReadingKind::Late, &["r1", "r2", "r3"]).of("receipts"),
+        )]);
+    let mut receipts = probe("receipts");
+    receipts.per_execution = 2.0;
+    transcript.probes.push(receipts);
+    let finding = judged_with(&expecting(AT_MOST), &contract(""), &transcript);
+    assert_eq!(
+        finding.verdict,
+        Verdict::Fail,
+        "three of two each are a part of a second"
+    );
+    assert!(finding.reason.contains("receipts"), "{}", finding.reason);
+    let finding = judged_with(
+        &expecting("effects: { at-most: 1, probe: payments }"),
+        &contract(""),
+        &transcript,
+    );
+    assert_eq!(finding.verdict, Verdict::Pass);
+}
+
+#[test]
+fn at_most_none_needs_a_probe_that_has_been_seen_to_count() {
+    let claim = "effects: { at-most: 0 }";
+    let unsent = || round([answered("first", 400)]).late(&[]);
+    assert_eq!(verdict(claim, unsent()).0, Verdict::Pass);
+    let mut transcript = transcript(vec![unsent()]);
+    transcript.probes[0].live = false;
+    let finding = judged_with(&expecting(claim), &contract(""), &transcript);
+    assert_eq!(finding.verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn a_named_reading_is_judged_apart_from_what_came_later() {
+    let named = || {
+        scenario(
+            "steps:\n  - send: { as: first, key: fresh }\n  - read: { as: between }\n  - send: { as: again, like: first }\nexpect:\n  item-5:\n    - effects: { at-most: 1, reading: between }\n",
+        )
+    };
+    let between = |ids: &[&str]| reading(ReadingKind::Named("between".to_owned()), ids);
+    let later = twice().read(between(&["pay_1"])).late(&["pay_1", "pay_2"]);
+    assert_eq!(
+        judged(&named(), &contract(""), vec![later]).verdict,
+        Verdict::Pass
+    );
+    let early = twice().read(between(&["pay_1", "pay_2"])).late(&["pay_1"]);
+    assert_eq!(
+        judged(&named(), &contract(""), vec![early]).verdict,
+        Verdict::Fail
+    );
+    let missing = twice().late(&["pay_1"]);
+    assert_eq!(
+        judged(&named(), &contract(""), vec![missing]).verdict,
+        Verdict::Inconclusive
+    );
+}
+
+#[test]
+fn at_least_stands_on_the_last_settled_reading() {
+    let claim = "effects: { at-least: 1 }";
+    assert_eq!(verdict(claim, twice().late(&["pay_1"])).0, Verdict::Pass);
+    assert_eq!(verdict(claim, twice().late(&[])).0, Verdict::Fail);
+    assert_eq!(verdict(claim, twice()).0, Verdict::Inconclusive);
+    let late = twice()
+        .read(reading(ReadingKind::Early, &[]))
+        .late(&["pay_1"]);
+    assert_eq!(verdict(claim, late).0, Verdict::Pass);
+}
+
+#[test]
+fn without_probes_identities_show_a_break_and_never_its_absence() {
+    let blind = |ids: [&str; 2]| {
+        let mut transcript =
+            transcript(vec![round([paid("first", ids[0]), paid("again", ids[1])])]);
+        transcript.probes.clear();
+        judged_with(&expecting(AT_MOST), &contract(""), &transcript)
+    };
+    assert_eq!(blind(["pay_1", "pay_2"]).verdict, Verdict::Fail);
+    let same = blind(["pay_1", "pay_1"]);
+    assert_eq!(same.verdict, Verdict::Inconclusive);
+    assert!(same.reason.contains("cannot be counted"), "{}", same.reason);
+}
+
+#[test]
+fn a_repeat_after_the_retention_proves_nothing() {
+    let contract = contract("extends: generic\nretention: { min: 1s, max: 1s }");
+    let late = round([
+        paid("first", "pay_1").at(0, 5),
+        paid("again", "pay_2").at(1_500, 1_505),
+    ])
+    .late(&["pay_1", "pay_2"]);
+    let finding = judged(&expecting(AT_MOST), &contract, vec![late]);
+    assert_eq!(finding.verdict, Verdict::Inconclusive, "{}", finding.reason);
+    let slow = round([
+        paid("first", "pay_1").at(0, 2_000),
+        paid("again", "pay_2").at(2_001, 2_005),
+    ])
+    .late(&["pay_1", "pay_2"]);
+    let finding = judged(&expecting(AT_MOST), &contract, vec![slow]);
+    assert_eq!(
+        finding.verdict,
+        Verdict::Fail,
+        "it counts from the end of the first"
+    );
+}
+
+#[test]
+fn a_promise_that_allows_it_voids_it() {
+    let claim = "effects: { at-most: 1, unless: mismatch }";
+    let round = twice().late(&["pay_1", "pay_2"]);
+    let lenient =
+        contract("extends: generic\non: { mismatch: { outcome: execute-new, strength: must } }");
+    let finding = judged(&expecting(claim), &lenient, vec![round.clone()]);
+    assert_eq!(finding.verdict, Verdict::Skip);
+    assert!(finding.reason.starts_with("void: the contract declares"));
+    let finding = judged(&expecting(claim), &demo(), vec![round]);
+    assert_eq!(finding.verdict, Verdict::Fail);
+}

@@ -1,0 +1,146 @@
+//! Tests of replays, part by part and contract by contract.
+
+use crate::judge::Finding;
+use crate::judge::sample::{
+    answered, contract, demo, expecting, judged, paid, round, sent, verdict,
+};
+use crate::promise::Level;
+use crate::transcript::Exchange;
+use crate::verdict::Verdict;
+
+const CLAIM: &str = "same-response: { of: again, as: first }";
+
+fn under(lines: &str, again: Exchange) -> Finding {
+    let round = round([paid("first", "pay_1").header("ETag", "\"1\""), again]);
+    judged(&expecting(CLAIM), &contract(lines), vec![round])
+}
+
+fn ok_200() -> Exchange {
+    answered("again", 200)
+        .naming("pay_1")
+        .header("ETag", "\"1\"")
+}
+
+#[test]
+fn the_first_answer_again_holds() {
+    let same = paid("again", "pay_1").header("ETag", "\"1\"");
+    assert_eq!(under("extends: demo", same.clone()).verdict, Verdict::Pass);
+    assert_eq!(under("extends: generic", same).verdict, Verdict::Pass);
+}
+
+#[test]
+fn a_200_after_a_201_is_an_observation_where_nothing_is_promised() {
+    let finding = under("extends: generic", ok_200());
+    assert_eq!(finding.verdict, Verdict::Pass);
+    assert_eq!(finding.observed[0].says, "200 after 201");
+    let finding = under("extends: demo", ok_200());
+    assert_eq!(finding.verdict, Verdict::Fail);
+    assert_eq!(finding.level, Level::Must);
+}
+
+#[test]
+fn a_wrapped_body_that_names_the_same_resource_is_an_observation() {
+    let mut wrapped = paid("again", "pay_1").body(r#"{"data":{"id":"pay_1"}}"#);
+    wrapped = wrapped.header("ETag", "\"1\"");
+    assert_eq!(
+        under("extends: generic", wrapped.clone()).verdict,
+        Verdict::Pass
+    );
+    assert_eq!(under("extends: demo", wrapped).verdict, Verdict::Fail);
+}
+
+#[test]
+fn another_resource_and_no_resource_break_it_under_any_contract() {
+    let other = paid("again", "pay_2").header("ETag", "\"1\"");
+    let empty = answered("again", 200);
+    for lines in [
+        "extends: generic",
+        "extends: demo",
+        "extends: generic\non: { replay: { outcome: replay-current, strength: must } }",
+    ] {
+        assert_eq!(
+            under(lines, other.clone()).verdict,
+            Verdict::Fail,
+            "{lines}"
+        );
+        assert_eq!(
+            under(lines, empty.clone()).verdict,
+            Verdict::Fail,
+            "{lines}"
+        );
+    }
+}
+
+#[test]
+fn only_headers_that_mean_something_are_compared() {
+    let again = |name: &str, value: &str| {
+        let again = paid("again", "pay_1").header(name, value);
+        under("extends: demo", again.header("ETag", "\"1\"")).verdict
+    };
+    assert_eq!(
+        again("Date", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        Verdict::Pass
+    );
+    assert_eq!(again("X-Request-Id", "7"), Verdict::Pass);
+    assert_eq!(again("Location", "/payments/2"), Verdict::Fail);
+}
+
+#[test]
+fn a_promise_that_only_should_be_kept_warns() {
+    let finding = under("extends: ietf-draft-07", ok_200());
+    assert_eq!(finding.verdict, Verdict::Fail);
+    assert_eq!(finding.level, Level::Should);
+}
+
+#[test]
+fn the_current_resource_needs_only_its_identity() {
+    let lines = "extends: generic\non: { replay: { outcome: replay-current, strength: must } }";
+    let current = answered("again", 200)
+        .naming("pay_1")
+        .body(r#"{"id":"pay_1","state":"settled"}"#);
+    assert_eq!(under(lines, current).verdict, Verdict::Pass);
+}
+
+#[test]
+fn without_identities_the_body_decides() {
+    let bodies = |one: &str, other: &str| {
+        let round = round([
+            answered("first", 200).body(one),
+            answered("again", 200).body(other),
+        ]);
+        verdict(CLAIM, round).0
+    };
+    assert_eq!(bodies("done 1", "done 1"), Verdict::Pass);
+    assert_eq!(bodies("done 1", "done 2"), Verdict::Fail);
+    assert_eq!(bodies("", ""), Verdict::Pass);
+}
+
+#[test]
+fn copies_in_flight_are_left_out_and_none_left_shows_nothing() {
+    let running = round([
+        paid("first", "pay_1").at(0, 100),
+        answered("again", 409).at(10, 20),
+    ]);
+    let (verdict_of, reason) = verdict(CLAIM, running);
+    assert_eq!(verdict_of, Verdict::Inconclusive);
+    assert!(reason.contains("in-flight"), "{reason}");
+    let lost = round([paid("first", "pay_1"), sent("again")]);
+    assert_eq!(verdict(CLAIM, lost).0, Verdict::Inconclusive);
+    let unknown = round([sent("first"), paid("again", "pay_1")]);
+    assert_eq!(verdict(CLAIM, unknown).0, Verdict::Inconclusive);
+}
+
+#[test]
+fn a_refusal_instead_of_a_replay_is_observed_or_breaks_the_promise() {
+    let refused = || {
+        round([
+            paid("first", "pay_1"),
+            answered("again", 409).at(60_000, 60_005),
+        ])
+    };
+    assert_eq!(verdict(CLAIM, refused()).0, Verdict::Skip);
+    let finding = judged(&expecting(CLAIM), &demo(), vec![refused()]);
+    assert_eq!(finding.verdict, Verdict::Fail);
+    let failed = round([paid("first", "pay_1"), answered("again", 500)]);
+    assert_eq!(verdict(CLAIM, failed).0, Verdict::Fail);
+}
