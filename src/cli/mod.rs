@@ -2,6 +2,7 @@
 //! Nothing imports it.
 
 pub mod args;
+pub mod check;
 mod dry_run;
 pub mod exit;
 pub mod explain;
@@ -14,6 +15,7 @@ pub mod run;
 mod screen;
 pub mod select;
 pub mod serve;
+mod server;
 pub mod target;
 
 use clap::Parser;
@@ -45,6 +47,7 @@ pub fn main() -> ExitCode {
 fn obey(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => run::run(args),
+        Command::Check(args) => check::check(args),
         Command::Demo(args) => run::demo(args),
         Command::Serve(args) => serve::serve(&args),
         Command::Lint(args) => lint::lint(&args),

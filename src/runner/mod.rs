@@ -82,6 +82,11 @@ impl Runner {
         self.world.stop();
     }
 
+    /// Whether it was told to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.world.is_stopped()
+    }
+
     /// Holds the target file against the API, for the operations of the plan; of each, `all`
     /// lines or as far as the first that makes the file useless. A run uses again what was
     /// measured.

@@ -207,7 +207,9 @@ async fn one(
             );
             (Mark::Wrong, says, Some(help))
         }
-        (Group::Invalid, Some(400..=499)) => (Mark::Right, refused(&sent), None),
+        (Group::Invalid, Some(400..=499)) => {
+            (Mark::Right, format!("refused: {}", status_of(&sent)), None)
+        }
         (Group::Invalid, _) => {
             let help = "it must be refused before anything happens, with a 4xx".to_owned();
             (Mark::Wrong, answer(&sent), Some(help))
@@ -215,21 +217,23 @@ async fn one(
         (Group::Declined, _) if succeeded(&sent) => {
             (Mark::Wrong, format!("succeeded: {}", answer(&sent)), None)
         }
-        (Group::Declined, _) => (Mark::Right, format!("declined: {}", answer(&sent)), None),
+        (Group::Declined, _) => (Mark::Right, format!("declined: {}", status_of(&sent)), None),
         (_, Some(400..=499)) => {
             let says = format!("answered {}", answer(&sent));
             let help = "that is a refusal, not a failure".to_owned();
             (Mark::Wrong, says, Some(help))
         }
         _ if succeeded(&sent) => (Mark::Wrong, format!("answered {}", answer(&sent)), None),
-        _ => (Mark::Right, format!("fails: {}", answer(&sent)), None),
+        _ => (Mark::Right, format!("fails: {}", status_of(&sent)), None),
     };
     sheet.line_with_help(&name, mark, says, help, &pointer);
 }
 
-fn refused(sent: &Exchange) -> String {
-    let status = sent.response.as_ref().map_or(0, |response| response.status);
-    format!("refused: {status}")
+fn status_of(sent: &Exchange) -> String {
+    match &sent.response {
+        Some(response) => response.status.to_string(),
+        None => sent.ending.says(),
+    }
 }
 
 /// Sends a variant under a key and a marker of its own.
