@@ -10,7 +10,9 @@ use crate::contract;
 use crate::outcome::Outcome;
 use crate::scenario::{Close, Fault, Request, ResponsePart, When};
 use crate::target::render::{RenderError, Rendered};
-use crate::transcript::{Delivery, Ending, Exchange, FaultFacts, KeyUsed, SentRequest, Times};
+use crate::transcript::{
+    Delivery, Ending, Exchange, FaultFacts, KeyUsed, Response, SentRequest, Times,
+};
 use bytes::Bytes;
 use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
@@ -318,14 +320,16 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
             .as_ref()
             .filter(|_| exchange.ending != Ending::Answered),
     ) {
-        exchange.response = Some(answer::record(
+        let mut recorded = answer::record(
             response.status,
             &response.headers,
             &response.body,
             operation,
             &world.target.mask,
             &world.masker,
-        ));
+        );
+        forget_chosen_identity(&mut recorded, &exchange.request);
+        exchange.response = Some(recorded);
     }
     // After an error of its own a server often closes, and says so to nobody.
     let failed = exchange
@@ -352,6 +356,26 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
         });
     }
     write_down(run, exchange, Some(&counted.spec));
+}
+
+/// An identity that the client chose itself, as in `PUT /orders/7`, is the same however often the
+/// operation is carried out: it proves nothing.
+fn forget_chosen_identity(response: &mut Response, sent: &SentRequest) {
+    let chosen = response.identity.as_ref().is_some_and(|identity| {
+        let in_path = sent
+            .url
+            .split(['/', '?', '&', '='])
+            .any(|part| part == identity);
+        let in_body = identity.len() >= 4
+            && sent
+                .body
+                .as_ref()
+                .is_some_and(|body| body.contains(identity.as_str()));
+        in_path || in_body
+    });
+    if chosen {
+        response.identity = None;
+    }
 }
 
 /// Tells the board what happens to a flight.
@@ -402,7 +426,7 @@ pub(super) async fn collect_late(run: &RoundRun<'_>, late: Late) {
     else {
         return;
     };
-    let recorded = answer::record(
+    let mut recorded = answer::record(
         response.status,
         &response.headers,
         &response.body,
@@ -415,6 +439,7 @@ pub(super) async fn collect_late(run: &RoundRun<'_>, late: Late) {
         exchange.step == late.step && exchange.copy == late.copy && exchange.attempt == late.attempt
     });
     if let Some(exchange) = exchange {
+        forget_chosen_identity(&mut recorded, &exchange.request);
         exchange.late = Some(recorded);
     }
 }

@@ -12,6 +12,7 @@ use crate::scenario::{
     Amount, Case, HookName, Moment, OperationRole, Quantity, Request, Scenario, Step, TimeSpan,
     Until, Wait, When,
 };
+use crate::target::operation::{Lifetime, Probe};
 use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -78,6 +79,7 @@ impl<'a> CaseContext<'a> {
     /// Runs a round to its end.
     pub(super) async fn round(&'a self, number: u32) -> Ran {
         let run = RoundRun::new(self, number);
+        run.read_shared().await;
         for step in &self.case.steps {
             if let Err(why) = run.step(step).await {
                 run.broke(why);
@@ -123,6 +125,34 @@ impl<'a> RoundRun<'a> {
         if !record.broken.contains(&why) {
             record.broken.push(why);
         }
+    }
+
+    /// Probes that everybody shares show other scenarios' effects too: what they show beforehand is
+    /// written down, to be subtracted.
+    async fn read_shared(&self) {
+        let world = self.world();
+        let Ok(operation) = world.operation(&self.context.cast.subject) else {
+            return;
+        };
+        let shared = |probe: &Probe| probe.sharing(&world.target) == Lifetime::Run;
+        if !operation.effects.iter().any(shared) {
+            return;
+        }
+        let marker = locked(&self.names).marker("main");
+        let nothing_sent = Counted {
+            spec: Spec::unsent(marker),
+            body: None,
+        };
+        let counted = [nothing_sent];
+        let mut readings =
+            read_all(world, &self.context.cast, &counted, &ReadingKind::Before).await;
+        readings.retain(|reading| {
+            operation
+                .effects
+                .iter()
+                .any(|probe| probe.name == reading.probe && shared(probe))
+        });
+        locked(&self.record).readings.extend(readings);
     }
 
     async fn step(&self, step: &Step) -> Result<(), String> {

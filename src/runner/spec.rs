@@ -21,6 +21,29 @@ pub(super) struct Spec {
     pub(super) given_other: bool,
 }
 
+impl Spec {
+    /// What a marker looks like before anything was sent with it.
+    pub(super) fn unsent(marker: String) -> Spec {
+        Spec {
+            operation: OperationRole::Subject,
+            variants: Vec::new(),
+            forms: Vec::new(),
+            key: SpecKey {
+                value: None,
+                sent: KeyUse::None,
+                malformed: false,
+                ordinary: false,
+            },
+            principal: PrincipalRole::Owner,
+            marker_name: "main".to_owned(),
+            marker,
+            unique: fresh_word(),
+            now: SystemTime::now(),
+            given_other: false,
+        }
+    }
+}
+
 /// The key of a request, as it goes out and as it is known by.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SpecKey {
