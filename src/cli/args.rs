@@ -24,6 +24,8 @@ pub enum Command {
     Run(RunArgs),
     /// Prove line by line that a target file describes the API.
     Check(CheckArgs),
+    /// Write a first target file from a curl command that works; send nothing.
+    Init(InitArgs),
     /// Start the demo API and run everything against it.
     Demo(DemoArgs),
     /// Start the demo API alone.
@@ -104,6 +106,35 @@ pub struct CheckArgs {
     /// Do not ask before effects are made.
     #[arg(short, long)]
     pub yes: bool,
+}
+
+/// The arguments of `init`.
+#[derive(Debug, clap::Args)]
+pub struct InitArgs {
+    /// The command, or `-` to read it from standard input, where no shell remembers its secrets.
+    #[arg(long, value_name = "COMMAND")]
+    pub from_curl: String,
+    /// The file to write; without it, one named after the host.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace the file if it is there.
+    #[arg(long)]
+    pub force: bool,
+    /// The request that lists effects, such as 'GET /payments?reference=${marker}'.
+    #[arg(long, value_name = "REQUEST", conflicts_with_all = ["effects_command", "no_effects"])]
+    pub effects: Option<String>,
+    /// Where the ids stand in its answer; without it, $.data[*].id.
+    #[arg(long, value_name = "JSONPATH", conflicts_with_all = ["effects_command", "no_effects"])]
+    pub ids: Option<String>,
+    /// A shell command that prints the number of effects.
+    #[arg(long, value_name = "COMMAND", conflicts_with = "no_effects")]
+    pub effects_command: Option<String>,
+    /// Effects cannot be counted; do not ask.
+    #[arg(long)]
+    pub no_effects: bool,
+    /// What the API promises (see `idemspec list contracts`).
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
 }
 
 /// The arguments of `demo`.

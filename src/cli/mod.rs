@@ -8,6 +8,7 @@ pub mod exit;
 pub mod explain;
 pub mod failure;
 pub mod files;
+pub mod init;
 pub mod lint;
 pub mod list;
 pub mod progress;
@@ -48,6 +49,7 @@ fn obey(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => run::run(args),
         Command::Check(args) => check::check(args),
+        Command::Init(args) => init::init(&args),
         Command::Demo(args) => run::demo(args),
         Command::Serve(args) => serve::serve(&args),
         Command::Lint(args) => lint::lint(&args),
