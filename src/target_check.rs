@@ -64,13 +64,8 @@ impl TargetCheck {
             "" => line.name.clone(),
             operation => format!("{operation}, {}", line.name),
         };
-        let help = line
-            .help
-            .as_ref()
-            .map(|help| format!(" ({help})"))
-            .unwrap_or_default();
         Some(format!(
-            "the target file does not describe the API: {place}{what}: {}{help}",
+            "the target file does not describe the API: {place}{what}: {}",
             line.says
         ))
     }
@@ -119,7 +114,7 @@ mod tests {
         assert_eq!(
             check(Mark::Useless).stops().as_deref(),
             Some(
-                "the target file does not describe the API: a.yaml:7: pay, identity: `$.id` is not in the answer (try $.uuid)"
+                "the target file does not describe the API: a.yaml:7: pay, identity: `$.id` is not in the answer"
             )
         );
     }

@@ -57,6 +57,8 @@ pub(super) struct ProbeSeen {
     pub(super) after: Option<Result<Shown, String>>,
     /// From the answer until the effect was seen; `None` if it never was.
     pub(super) lag: Option<Duration>,
+    /// How long it was looked for.
+    pub(super) watched: Duration,
     /// Effects that were there before anything was sent with the marker.
     pub(super) foreign: Option<f64>,
 }
@@ -168,6 +170,7 @@ impl Measuring<'_> {
                 before: None,
                 after: None,
                 lag: None,
+                watched: Duration::ZERO,
                 foreign: None,
             };
             let nothing = self.nothing_before(probe, &counted, &mut seen).await;
@@ -422,7 +425,7 @@ impl Measuring<'_> {
         // Once per operation it is worth knowing how late the effect comes, if it does.
         let patience = if self.key.variants.is_empty() && self.key.principal == PrincipalRole::Owner
         {
-            (settle * 8).clamp(Duration::from_secs(2), Duration::from_secs(30))
+            (settle * 4).clamp(Duration::from_secs(2), Duration::from_secs(30))
         } else {
             settle
         };
@@ -442,6 +445,7 @@ impl Measuring<'_> {
             };
             let took = began.elapsed();
             seen.after = Some(shows);
+            seen.watched = took;
             if there {
                 seen.lag = Some(took);
                 break;

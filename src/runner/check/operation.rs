@@ -225,6 +225,14 @@ fn identity_line(operation: &Operation, seen: &Seen, first: &Exchange, sheet: &m
         );
         return useless(sheet, says);
     }
+    let was_sent = seen.spec.as_ref().is_some_and(|spec| {
+        found[0] == Value::from(spec.marker.as_str())
+            || found[0] == Value::from(spec.unique.as_str())
+    });
+    if was_sent {
+        let says = format!("`{selector}` is what was sent, not what was made");
+        return useless(sheet, says);
+    }
     let Some(own) = &response.identity else {
         let says = format!(
             "`{selector}` is {}: an identity is a text or a number",
@@ -238,14 +246,6 @@ fn identity_line(operation: &Operation, seen: &Seen, first: &Exchange, sheet: &m
             "`{selector}` = {own}, which no probe shows: {}",
             ids.join(", ")
         );
-        return useless(sheet, says);
-    }
-    let was_sent = seen
-        .spec
-        .as_ref()
-        .is_some_and(|spec| *own == spec.marker || *own == spec.unique);
-    if was_sent && !is_known {
-        let says = format!("`{selector}` = {own} is what was sent, not what was made");
         return useless(sheet, says);
     }
     sheet.line(
@@ -312,13 +312,12 @@ async fn effects(
             .response
             .as_ref()
             .map_or(0, |response| response.status);
-        let says = format!("{before} before, {count} after, though the response was {status}{id}");
-        let last = last_answer(world, operation, probe, seen, first).await;
-        return wrong(
-            Mark::Useless,
-            says,
-            last.map(|last| format!("the last answer: {last}")),
+        let says = format!(
+            "{before} before, {count} after {}, though the response was {status}{id}",
+            in_words(probed.watched)
         );
+        let last = last_answer(world, operation, probe, seen, first).await;
+        return wrong(Mark::Useless, says, last);
     };
     if lag > settle + Duration::from_millis(100) {
         return wrong(Mark::Useless, too_late(lag, settle), None);
@@ -363,7 +362,7 @@ fn filter(probe: &Probe) -> String {
     }
 }
 
-/// What the probe's request is answered, word for word.
+/// What the probe's request is answered: where the effect stands in it, or word for word.
 async fn last_answer(
     world: &World,
     operation: &Operation,
@@ -390,7 +389,12 @@ async fn last_answer(
         .render_plain(request, PrincipalRole::Owner, &values)
         .ok()?;
     let fetched = world.fetch(&rendered, probe.timeout).await.ok()?;
-    Some(fetched.says())
+    let body = serde_json::from_slice(&fetched.body).unwrap_or_default();
+    let own: Vec<String> = identity(first).map(str::to_owned).into_iter().collect();
+    Some(match place_of(&body, &own) {
+        Some((place, id)) => format!("in the last answer {id} stands at `{place}`"),
+        None => format!("the last answer: {}", fetched.says()),
+    })
 }
 
 fn further_keys(measured: &Baseline, sheet: &mut Sheet<'_>) {

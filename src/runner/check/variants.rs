@@ -201,9 +201,12 @@ async fn one(
             let id = identity(&sent).map_or_else(String::new, |id| format!(" and made {id}"));
             let status = status.unwrap_or_default();
             let says = format!("{status}: {body} was accepted{id}");
-            let skipped = using(plan, operation, "invalid");
+            let skipped = match using(plan, operation, "invalid") {
+                1 => "1 scenario".to_owned(),
+                more => format!("{more} scenarios"),
+            };
             let help = format!(
-                "put something there that the API refuses, or delete the line ({skipped} scenarios will skip)"
+                "put something there that the API refuses, or delete the line ({skipped} will skip)"
             );
             (Mark::Wrong, says, Some(help))
         }
