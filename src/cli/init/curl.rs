@@ -138,8 +138,7 @@ impl Curl {
                     reading.flag(&name);
                 }
             } else {
-                let mut letters = word[1..].char_indices();
-                while let Some((at, letter)) = letters.next() {
+                for (at, letter) in word[1..].char_indices() {
                     let name = format!("-{letter}");
                     if !takes_value(&name) {
                         reading.flag(&name);

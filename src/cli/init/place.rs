@@ -97,12 +97,12 @@ pub(super) fn operation_of(method: &str, path: &str) -> String {
 
 /// The last word of a path that is no id, in kebab case.
 pub(super) fn effects_of(path: &str) -> String {
-    let words = path.split('/').filter(|part| !part.is_empty());
+    let mut words = path.split('/').filter(|part| !part.is_empty());
     let is_word = |part: &&str| {
         part.chars()
             .all(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '-' | '.'))
     };
-    let Some(last) = words.filter(is_word).next_back() else {
+    let Some(last) = words.rfind(is_word) else {
         return "effects".to_owned();
     };
     let mut kebab = String::new();

@@ -225,10 +225,10 @@ fn identity_line(operation: &Operation, seen: &Seen, first: &Exchange, sheet: &m
         );
         return useless(sheet, says);
     }
-    let was_sent = seen.spec.as_ref().is_some_and(|spec| {
-        found[0] == Value::from(spec.marker.as_str())
-            || found[0] == Value::from(spec.unique.as_str())
-    });
+    let was_sent = seen
+        .spec
+        .as_ref()
+        .is_some_and(|spec| found[0] == spec.marker.as_str() || found[0] == spec.unique.as_str());
     if was_sent {
         let says = format!("`{selector}` is what was sent, not what was made");
         return useless(sheet, says);
