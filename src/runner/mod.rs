@@ -18,6 +18,7 @@ mod probe;
 mod recheck;
 mod round;
 mod server;
+mod sighting;
 mod spec;
 mod trial;
 pub mod wire;

@@ -34,63 +34,12 @@ pub(super) struct Curl {
 pub(super) type ReadFile<'a> = &'a dyn Fn(&Path) -> Result<String, String>;
 
 /// Options that take a value and say nothing of what is sent.
-const WITH_VALUE: &[&str] = &[
-    "-o",
-    "--output",
-    "-A",
-    "--user-agent",
-    "-e",
-    "--referer",
-    "-m",
-    "--max-time",
-    "--connect-timeout",
-    "-x",
-    "--proxy",
-    "-U",
-    "--proxy-user",
-    "-w",
-    "--write-out",
-    "--retry",
-    "--retry-delay",
-    "--retry-max-time",
-    "--resolve",
-    "--interface",
-    "-D",
-    "--dump-header",
-    "-c",
-    "--cookie-jar",
-    "-K",
-    "--config",
-    "--ciphers",
-    "--limit-rate",
-    "--max-redirs",
-    "-r",
-    "--range",
-    "-T",
-    "--upload-file",
-    "-y",
-    "-Y",
-    "-z",
-    "-C",
-    "-P",
-    "-Q",
-    "-t",
-    "--cert-type",
-    "--key-type",
-    "--pass",
-    "--capath",
-    "--noproxy",
-    "--dns-servers",
-    "--trace",
-    "--trace-ascii",
-    "--stderr",
-    "--connect-to",
-    "--unix-socket",
-    "--aws-sigv4",
-    "--tls-max",
-    "--keepalive-time",
-    "--variable",
-];
+const WITH_VALUE: &str = "-o --output -A --user-agent -e --referer -m --max-time --connect-timeout -x --proxy \
+    -U --proxy-user -w --write-out --retry --retry-delay --retry-max-time --resolve \
+    --interface -D --dump-header -c --cookie-jar -K --config --ciphers --limit-rate \
+    --max-redirs -r --range -T --upload-file -y -Y -z -C -P -Q -t --cert-type --key-type \
+    --pass --capath --noproxy --dns-servers --trace --trace-ascii --stderr --connect-to \
+    --unix-socket --aws-sigv4 --tls-max --keepalive-time --variable";
 
 /// Everything that is given so far.
 #[derive(Default)]
@@ -169,34 +118,12 @@ impl Curl {
 }
 
 fn takes_value(name: &str) -> bool {
-    const UNDERSTOOD: &[&str] = &[
-        "-X",
-        "--request",
-        "-H",
-        "--header",
-        "-d",
-        "--data",
-        "--data-raw",
-        "--data-ascii",
-        "--data-binary",
-        "--data-urlencode",
-        "--json",
-        "-F",
-        "--form",
-        "--form-string",
-        "-u",
-        "--user",
-        "--url",
-        "-b",
-        "--cookie",
-        "-E",
-        "--cert",
-        "--key",
-        "--cacert",
-        "--oauth2-bearer",
-        "--url-query",
-    ];
-    UNDERSTOOD.contains(&name) || WITH_VALUE.contains(&name)
+    const UNDERSTOOD: &str = "-X --request -H --header -d --data --data-raw --data-ascii --data-binary \
+    --data-urlencode --json -F --form --form-string -u --user --url -b --cookie -E \
+    --cert --key --cacert --oauth2-bearer --url-query";
+    [UNDERSTOOD, WITH_VALUE]
+        .iter()
+        .any(|list| list.split(' ').any(|known| known == name))
 }
 
 impl Reading {

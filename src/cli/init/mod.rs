@@ -2,8 +2,10 @@
 
 mod ask;
 mod body;
+mod content;
 mod curl;
 mod draft;
+mod headers;
 mod place;
 mod secrets;
 #[cfg(test)]

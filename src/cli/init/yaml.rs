@@ -74,6 +74,16 @@ pub(super) fn scalar(text: &str) -> String {
     Value::String(text.to_owned()).to_string()
 }
 
+/// A text in quotes, whatever is in it.
+pub(super) fn quoted(text: &str) -> String {
+    Value::String(text.to_owned()).to_string()
+}
+
+/// Literal text in which nothing is a placeholder.
+pub(super) fn literal(text: &str) -> String {
+    text.replace("${", "$${")
+}
+
 #[cfg(test)]
 mod tests {
     use super::{entry, scalar};

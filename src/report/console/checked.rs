@@ -88,7 +88,7 @@ mod tests {
         ];
         assert_eq!(
             lines(&checked, &look, true),
-            "  pay\n  ✓ request                  seen                dir/a.yaml:7\n  ✗ invalid!                 seen                          :8\n                             write another\n"
+            "  pay\n  ✓ request                  seen               dir/a.yaml:7\n  ✗ invalid!                 seen                         :8\n                             write another\n"
         );
         let problems = lines(&checked, &look, false);
         assert!(!problems.contains("request"), "{problems}");

@@ -2,6 +2,8 @@
 //! What the baseline measures is taken from there; nothing is sent twice for it.
 
 mod callers;
+mod effects;
+mod identity;
 mod operation;
 mod reads;
 mod sheet;

@@ -1,21 +1,20 @@
 //! What the baseline showed of one operation: request, key, identity, effects, further keys.
 
-use super::callers::path;
-use super::sheet::{Sheet, answer, escaped, identity, in_words, succeeded};
-use crate::runner::baseline::{Baseline, ProbeSeen, Seen, too_late};
+use super::identity::{body, headers};
+use super::sheet::{Sheet, answer, succeeded};
+use super::{effects, identity};
+use crate::runner::baseline::{Baseline, Seen};
 use crate::runner::exchange;
 use crate::runner::keys::KeyWriter;
 use crate::runner::round::{CaseContext, RoundRun, locked};
 use crate::runner::spec::{Spec, SpecKey};
-use crate::runner::world::{Cast, Filling, World};
-use crate::scenario::{Case, Key, PrincipalRole, Request, Scenario};
+use crate::runner::world::{Cast, World};
+use crate::scenario::{Case, Key, Request, Scenario};
 use crate::target::key::{Carrier, KeyPlace, KeyUse};
-use crate::target::operation::{Operation, Probe, ProbeSource};
+use crate::target::operation::Operation;
 use crate::target::selector::Answer;
 use crate::target_check::Mark;
-use crate::transcript::{Exchange, Response, Shown};
-use serde_json::Value;
-use std::time::Duration;
+use crate::transcript::{Exchange, Response};
 
 /// Writes down what the baseline shows.
 pub(super) async fn check(
@@ -30,7 +29,7 @@ pub(super) async fn check(
             request(operation, first, sheet);
             key(world, operation, seen, first, sheet).await;
             if succeeded(first) {
-                identity_line(operation, seen, first, sheet);
+                identity::check(operation, seen, first, sheet);
             }
         }
         None => {
@@ -48,7 +47,7 @@ pub(super) async fn check(
         }
     }
     for (probe, probed) in operation.effects.iter().zip(&seen.probes) {
-        effects(world, operation, probe, probed, seen, sheet).await;
+        effects::check(world, operation, probe, probed, seen, sheet).await;
     }
     if operation.effects.is_empty() {
         let says = "not checked: the file does not say how effects are seen, so one effect per key can be broken but never shown";
@@ -176,227 +175,6 @@ async fn key(
     }
 }
 
-fn identity_line(operation: &Operation, seen: &Seen, first: &Exchange, sheet: &mut Sheet<'_>) {
-    if operation.identity.is_empty() {
-        let says = "not checked: the file names none, so that one resource per key is not shown";
-        return sheet.line("identity", Mark::NotChecked, says, "");
-    }
-    let Some(response) = &first.response else {
-        return;
-    };
-    let ids = shown_ids(seen);
-    let elsewhere = || {
-        let (place, id) = place_of(response.json.as_ref()?, &ids)?;
-        Some(format!("the probe's {id} stands at `{place}`"))
-    };
-    let (body, headers) = (body(response), headers(response));
-    let answer = Answer {
-        status: response.status,
-        headers: &headers,
-        body: &body,
-    };
-    let matched = operation
-        .identity
-        .iter()
-        .map(|selector| (selector, selector.select(&answer)))
-        .find(|(_, found)| !found.is_empty());
-    let names: Vec<String> = operation
-        .identity
-        .iter()
-        .map(|selector| format!("`{selector}`"))
-        .collect();
-    let names = names.join(", ");
-    let useless = |sheet: &mut Sheet<'_>, says: String| {
-        sheet.line_with_help("identity", Mark::Useless, says, elsewhere(), "identity");
-    };
-    let Some((selector, found)) = matched else {
-        return useless(
-            sheet,
-            format!(
-                "{names} is not in the answer {}",
-                super::sheet::answer(first)
-            ),
-        );
-    };
-    if found.len() > 1 {
-        let says = format!(
-            "`{selector}` matched {} nodes: an identity is one value",
-            found.len()
-        );
-        return useless(sheet, says);
-    }
-    let was_sent = seen
-        .spec
-        .as_ref()
-        .is_some_and(|spec| found[0] == spec.marker.as_str() || found[0] == spec.unique.as_str());
-    if was_sent {
-        let says = format!("`{selector}` is what was sent, not what was made");
-        return useless(sheet, says);
-    }
-    let Some(own) = &response.identity else {
-        let says = format!(
-            "`{selector}` is {}: an identity is a text or a number",
-            found[0]
-        );
-        return useless(sheet, says);
-    };
-    let is_known = ids.iter().any(|id| id == own);
-    if !is_known && elsewhere().is_some() {
-        let says = format!(
-            "`{selector}` = {own}, which no probe shows: {}",
-            ids.join(", ")
-        );
-        return useless(sheet, says);
-    }
-    sheet.line(
-        "identity",
-        Mark::Right,
-        format!("{selector} = {own}"),
-        "identity",
-    );
-}
-
-async fn effects(
-    world: &World,
-    operation: &Operation,
-    probe: &Probe,
-    probed: &ProbeSeen,
-    seen: &Seen,
-    sheet: &mut Sheet<'_>,
-) {
-    let name = format!("effects.{}", probe.name);
-    let pointer = format!("effects/{}", escaped(&probe.name));
-    let settle = probe.settle.unwrap_or(world.target.settle);
-    let asked = match &probe.source {
-        ProbeSource::Request(request) => format!("{} {}", request.method, path(request)),
-        ProbeSource::Command(_) => "the command".to_owned(),
-    };
-    let mut wrong = |mark, says: String, help: Option<String>| {
-        sheet.line_with_help(&name, mark, says, help, &pointer);
-    };
-    if let Some(Err(why)) = &probed.before {
-        return wrong(Mark::Useless, format!("cannot be read: {why}"), None);
-    }
-    if let Some(count) = probed.foreign {
-        let says = format!(
-            "{count} before anything was sent: {asked} ignores {}",
-            filter(probe)
-        );
-        return wrong(Mark::Useless, says, None);
-    }
-    let (Some(first), Some(after)) = (&seen.first, &probed.after) else {
-        return wrong(
-            Mark::NotChecked,
-            "not checked: there was no success to see".to_owned(),
-            None,
-        );
-    };
-    let before = match &probed.before {
-        Some(Ok(shown)) => shown.count().unwrap_or_default(),
-        _ => 0.0,
-    };
-    let shown = match after {
-        Err(why) => return wrong(Mark::Useless, format!("cannot be read: {why}"), None),
-        Ok(shown) => shown,
-    };
-    let Some(count) = shown.count() else {
-        return wrong(
-            Mark::Right,
-            "a state, which is compared as it is".to_owned(),
-            None,
-        );
-    };
-    let Some(lag) = probed.lag else {
-        let id = identity(first).map_or_else(String::new, |id| format!(" with id {id}"));
-        let status = first
-            .response
-            .as_ref()
-            .map_or(0, |response| response.status);
-        let says = format!(
-            "{before} before, {count} after {}, though the response was {status}{id}",
-            in_words(probed.watched)
-        );
-        let last = last_answer(world, operation, probe, seen, first).await;
-        return wrong(Mark::Useless, says, last);
-    };
-    if lag > settle + Duration::from_millis(100) {
-        return wrong(Mark::Useless, too_late(lag, settle), None);
-    }
-    let contains = match (shown, identity(first)) {
-        (Shown::Ids(ids), Some(own)) if ids.iter().any(|id| id == own) => {
-            format!("; contains {own}")
-        }
-        _ => String::new(),
-    };
-    let says = match &probed.before {
-        Some(_) => format!("{before} before, {count} after {}{contains}", in_words(lag)),
-        None => format!("{count} after {}{contains}", in_words(lag)),
-    };
-    let made = count - before;
-    if made > operation.per_execution as f64 {
-        let help = format!("if one request makes {made}, set per-execution: {made}");
-        return wrong(Mark::Wrong, says, Some(help));
-    }
-    wrong(Mark::Right, says, None);
-}
-
-/// The names of what should have narrowed the probe.
-fn filter(probe: &Probe) -> String {
-    let ProbeSource::Request(request) = &probe.source else {
-        return "its filter".to_owned();
-    };
-    let names: Vec<String> = request
-        .query
-        .iter()
-        .filter(|pair| {
-            pair.value
-                .as_ref()
-                .is_some_and(|value| value.as_literal().is_none())
-        })
-        .map(|pair| format!("\"{}\"", pair.name))
-        .collect();
-    if names.is_empty() {
-        "its filter".to_owned()
-    } else {
-        names.join(", ")
-    }
-}
-
-/// What the probe's request is answered: where the effect stands in it, or word for word.
-async fn last_answer(
-    world: &World,
-    operation: &Operation,
-    probe: &Probe,
-    seen: &Seen,
-    first: &Exchange,
-) -> Option<String> {
-    let ProbeSource::Request(request) = &probe.source else {
-        return None;
-    };
-    let spec = seen.spec.as_ref()?;
-    let mut values = Filling::of_spec(world, spec);
-    values.request = first
-        .request
-        .body
-        .as_deref()
-        .and_then(|body| serde_json::from_str(body).ok());
-    world
-        .fixtures
-        .fill(world, request, operation, spec, &mut values)
-        .await
-        .ok()?;
-    let rendered = world
-        .render_plain(request, PrincipalRole::Owner, &values)
-        .ok()?;
-    let fetched = world.fetch(&rendered, probe.timeout).await.ok()?;
-    let body = serde_json::from_slice(&fetched.body).unwrap_or_default();
-    let own: Vec<String> = identity(first).map(str::to_owned).into_iter().collect();
-    Some(match place_of(&body, &own) {
-        Some((place, id)) => format!("in the last answer {id} stands at `{place}`"),
-        None => format!("the last answer: {}", fetched.says()),
-    })
-}
-
 fn further_keys(measured: &Baseline, sheet: &mut Sheet<'_>) {
     let seen = &measured.seen;
     if let Some(second) = &seen.second {
@@ -456,69 +234,4 @@ pub(super) async fn send(world: &World, operation: &str, spec: &Spec) -> Result<
     exchange::one(&run, &request, spec, 0, 0, None).await?;
     let sent = locked(&run.record).last_of("checked").cloned();
     sent.ok_or_else(|| "it was not sent".to_owned())
-}
-
-fn shown_ids(seen: &Seen) -> Vec<String> {
-    let shown = seen.probes.iter().filter_map(|probe| match &probe.after {
-        Some(Ok(Shown::Ids(ids))) => Some(ids.iter()),
-        _ => None,
-    });
-    shown.flatten().cloned().collect()
-}
-
-/// Where in a body one of the ids stands.
-fn place_of(body: &Value, ids: &[String]) -> Option<(String, String)> {
-    fn search(value: &Value, place: &str, ids: &[String]) -> Option<(String, String)> {
-        match value {
-            Value::Object(members) => members.iter().find_map(|(name, value)| {
-                let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-                let place = if plain {
-                    format!("{place}.{name}")
-                } else {
-                    format!("{place}['{name}']")
-                };
-                search(value, &place, ids)
-            }),
-            Value::Array(items) => items
-                .iter()
-                .enumerate()
-                .find_map(|(at, value)| search(value, &format!("{place}[{at}]"), ids)),
-            leaf => {
-                let text = crate::runner::answer::plain(leaf)?;
-                ids.contains(&text).then(|| (place.to_owned(), text))
-            }
-        }
-    }
-    search(body, "$", ids)
-}
-
-fn body(response: &Response) -> Vec<u8> {
-    match &response.json {
-        Some(json) => json.to_string().into_bytes(),
-        None => response.body.clone().into_bytes(),
-    }
-}
-
-fn headers(response: &Response) -> Vec<(String, Vec<u8>)> {
-    response
-        .headers
-        .iter()
-        .map(|(name, value)| (name.clone(), value.clone().into_bytes()))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::place_of;
-    use serde_json::json;
-
-    #[test]
-    fn an_id_is_found_wherever_it_stands() {
-        let body = json!({ "status": "ok", "data": { "items": [{ "pay-id": "pay_1" }] } });
-        let ids = ["pay_1".to_owned()];
-        let (place, id) = place_of(&body, &ids).expect("it is there");
-        assert_eq!(place, "$.data.items[0]['pay-id']");
-        assert_eq!(id, "pay_1");
-        assert_eq!(place_of(&json!({ "id": "other" }), &ids), None);
-    }
 }
