@@ -66,7 +66,15 @@ async fn carry_out(ready: Ready, plan: &Plan, args: CheckArgs) -> Result<Exit, F
     } = ready;
     let name = target.name.clone();
     let seed = u64::from(std::process::id());
-    let started = server::start(target, &file, &contracts, args.allow_host, seed).await?;
+    let started = server::start(
+        target,
+        &file,
+        &contracts,
+        args.allow_host,
+        seed,
+        server::stop_on_interrupt,
+    )
+    .await?;
     let checked = started.runner.check(plan, true).await;
     started.runner.clean_up().await;
     started.runner.stop_server().await;

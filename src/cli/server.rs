@@ -5,6 +5,7 @@ use super::failure::Failure;
 use super::screen;
 use super::target;
 use crate::contract::Contract;
+use crate::judge;
 use crate::runner::{self, Runner, Setup};
 use crate::target::Target;
 use std::collections::BTreeMap;
@@ -19,7 +20,8 @@ pub(super) struct Started {
     pub(super) base_urls: Vec<String>,
 }
 
-/// Makes the runner and starts the target's server, if the file says how.
+/// Makes the runner and starts the target's server, if the file says how. `starting` is given the
+/// runner before anything runs.
 ///
 /// # Errors
 /// A target that cannot be used, or a server that does not get ready.
@@ -29,6 +31,7 @@ pub(super) async fn start(
     contracts: &BTreeMap<String, Contract>,
     allow_hosts: Vec<String>,
     seed: u64,
+    starting: impl FnOnce(&Arc<Runner>),
 ) -> Result<Started, Failure> {
     let unable = |problem: String| Failure::Unable(problem);
     let port = match target.server {
@@ -48,6 +51,7 @@ pub(super) async fn start(
         allow_hosts,
         seed,
         port,
+        shown: judge::rounds_that_show,
         folder: Path::new(file)
             .parent()
             .map(Path::to_path_buf)
@@ -55,7 +59,7 @@ pub(super) async fn start(
     };
     let runner =
         Arc::new(Runner::new(setup).map_err(|problem| Failure::Usage(problem.to_string()))?);
-    stop_on_interrupt(&runner);
+    starting(&runner);
     runner
         .start_server()
         .await
@@ -65,7 +69,7 @@ pub(super) async fn start(
 
 /// The first Ctrl-C (or request to end) ends the run in order, so that what was seen is reported;
 /// the second at once.
-fn stop_on_interrupt(runner: &Arc<Runner>) {
+pub(super) fn stop_on_interrupt(runner: &Arc<Runner>) {
     // Weak, so that the runner and its server end with the run and not with this task.
     let runner = Arc::downgrade(runner);
     tokio::spawn(async move {

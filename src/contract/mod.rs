@@ -57,6 +57,8 @@ pub struct Contract {
     pub deleted: Promised<Vec<Behaviour>>,
     /// What a retry does after a failure, by the failure's class.
     pub after: BTreeMap<FailureClass, Promised<AfterFailure>>,
+    /// Whether a request that fails leaves no effect.
+    pub atomic: Promised<bool>,
     /// What happens when the key store is down.
     pub store_unavailable: Promised<Vec<Behaviour>>,
 }

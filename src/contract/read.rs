@@ -132,7 +132,7 @@ struct Fields {
     scope: ScopeFields,
     #[serde(default)]
     fingerprint: FingerprintFields,
-    retention: Option<RetentionFields>,
+    retention: Option<Node>,
     lock_timeout: Option<Time>,
     consistency_lag: Option<Time>,
     replay_marker: Option<Node>,
@@ -140,6 +140,7 @@ struct Fields {
     on: OnFields,
     #[serde(default)]
     after: BTreeMap<FailureClass, Node>,
+    atomic: Option<Node>,
     store_unavailable: Option<Node>,
 }
 
@@ -193,12 +194,26 @@ struct Time(Duration);
 
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        humantime::parse_duration(&text).map(Time).map_err(|_| {
-            serde::de::Error::custom(format!(
-                "`{text}` is no duration: write one such as 30s or 24h"
-            ))
-        })
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = Time;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a duration such as 30s or 24h")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Time, E> {
+                humantime::parse_duration(text).map(Time).map_err(|_| {
+                    E::custom(format!(
+                        "`{text}` is no duration: write one such as 30s or 24h"
+                    ))
+                })
+            }
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Time, E> {
+                Err(E::custom(format!(
+                    "a duration needs a unit, such as {number}s or {number}h"
+                )))
+            }
+        }
+        deserializer.deserialize_any(Text)
     }
 }
 
@@ -225,11 +240,7 @@ fn read(node: &Node) -> Result<Contract, Diagnostic> {
         principal_scope: word::<PrincipalScope>(fields.scope.principal.as_ref())?,
         operation_scope: word::<OperationScope>(fields.scope.operation.as_ref())?,
         equality: word::<Equality>(fields.fingerprint.equality.as_ref())?,
-        retention: fields.retention.map(|retention| Retention {
-            min: retention.min.0,
-            max: retention.max.map(|time| time.0),
-            clock: retention.clock.unwrap_or_default(),
-        }),
+        retention: fields.retention.as_ref().map(retention).transpose()?,
         lock_timeout: fields.lock_timeout.map(|time| time.0),
         consistency_lag: fields
             .consistency_lag
@@ -243,7 +254,28 @@ fn read(node: &Node) -> Result<Contract, Diagnostic> {
         expired: behaviours(fields.on.expired.as_ref())?,
         deleted: behaviours(fields.on.deleted.as_ref())?,
         after,
+        atomic: word(fields.atomic.as_ref())?,
         store_unavailable: behaviours(fields.store_unavailable.as_ref())?,
+    })
+}
+
+fn retention(node: &Node) -> Result<Retention, Diagnostic> {
+    if let Some(text) = node.as_text() {
+        return Err(Diagnostic::error(
+            "retention is { min, max }: how long a key is kept at least and at most",
+        )
+        .at(node.span.clone())
+        .help(format!("retention: {{ min: {text}, max: {text} }}")));
+    }
+    let fields: RetentionFields = yaml::decode(node)?;
+    let (min, max) = (fields.min.0, fields.max.map(|time| time.0));
+    if max.is_some_and(|max| max < min) {
+        return Err(Diagnostic::error("min is more than max").at(node.span.clone()));
+    }
+    Ok(Retention {
+        min,
+        max,
+        clock: fields.clock.unwrap_or_default(),
     })
 }
 
@@ -379,7 +411,8 @@ fn behaviours(node: Option<&Node>) -> Result<Promised<Vec<Behaviour>>, Diagnosti
 fn behaviour(fields: BehaviourFields, place: &Node) -> Result<Behaviour, Diagnostic> {
     let pattern = |text: &str| {
         Regex::new(text).map_err(|error| {
-            Diagnostic::error(format!("`{text}` is no regular expression: {error}"))
+            let why = yaml::in_one_line(&error);
+            Diagnostic::error(format!("`{text}` is no regular expression: {why}"))
                 .at(place.span.clone())
         })
     };

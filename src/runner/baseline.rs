@@ -65,34 +65,6 @@ impl Baseline {
     }
 }
 
-/// Whether the target works on several requests at once: four take hardly longer than one.
-pub(super) async fn works_side_by_side(world: &World, operation: &str, alone: Duration) -> bool {
-    let key = BaselineKey {
-        operation: operation.to_owned(),
-        principal: PrincipalRole::Owner,
-        variants: Vec::new(),
-    };
-    let (scenario, case) = (Scenario::blank(), Case::default());
-    let context = CaseContext::new(world, Cast::alone(operation), &scenario, &case);
-    let sends = (1..=4).map(|number| {
-        let run = RoundRun::new(&context, number);
-        let key = &key;
-        async move {
-            let measuring = Measuring { run: &run, key };
-            let request = measuring.request("first", "main");
-            let spec = run.specs(&request, 1)?.remove(0);
-            exchange::one(&run, &request, &spec, 0, 0, None).await?;
-            measuring.exchange("first").map(|exchange| took(&exchange))
-        }
-    });
-    let took = futures::future::join_all(sends).await;
-    let slowest = took
-        .into_iter()
-        .map(|took| took.unwrap_or(Duration::MAX))
-        .max();
-    slowest.is_some_and(|slowest| slowest < alone.mul_f64(1.8) + Duration::from_millis(20))
-}
-
 /// The baseline of an operation, a principal and variants: measured once.
 pub(super) async fn baseline(world: &World, key: BaselineKey) -> Baseline {
     let cell = {
@@ -100,6 +72,12 @@ pub(super) async fn baseline(world: &World, key: BaselineKey) -> Baseline {
         Arc::clone(baselines.entry(key.clone()).or_default())
     };
     cell.get_or_init(|| measure(world, &key)).await.clone()
+}
+
+/// What is broken about a baseline that was measured; nothing is measured for it.
+pub(super) async fn found_broken(world: &World, key: &BaselineKey) -> Option<String> {
+    let baselines = world.baselines.lock().await;
+    baselines.get(key)?.get()?.broken.clone()
 }
 
 async fn measure(world: &World, key: &BaselineKey) -> Baseline {
@@ -157,6 +135,7 @@ impl Measuring<'_> {
                 lag: None,
                 watched: Duration::ZERO,
                 foreign: None,
+                mixed: false,
             };
             let nothing = self.nothing_before(probe, &counted, &mut seen).await;
             baseline.seen.probes.push(seen);
@@ -178,6 +157,13 @@ impl Measuring<'_> {
         if self.key.variants.is_empty() {
             self.further_keys(operation, &answered, baseline, &mut took)
                 .await?;
+            let another = locked(&self.run.counted).last().cloned();
+            if let Some(another) = another {
+                for (probe, seen) in operation.effects.iter().zip(&mut baseline.seen.probes) {
+                    self.told_apart(probe, &own, &another, &answered, seen)
+                        .await?;
+                }
+            }
         }
         took.sort();
         let slowest = took.last().copied().unwrap_or_default();
@@ -370,7 +356,8 @@ impl Measuring<'_> {
     }
 }
 
-fn took(exchange: &Exchange) -> Duration {
+/// From its last byte sent to its end.
+pub(super) fn took(exchange: &Exchange) -> Duration {
     exchange
         .times
         .ended

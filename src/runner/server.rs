@@ -240,7 +240,7 @@ async fn serves(world: &World, server: &Server, left: Duration) -> Result<(), St
         Err(format!(
             "{} was answered {}",
             rendered.path_and_query,
-            fetched.says()
+            world.told(&fetched)
         ))
     }
 }

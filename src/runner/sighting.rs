@@ -21,6 +21,8 @@ pub(super) struct ProbeSeen {
     pub(super) watched: Duration,
     /// Effects that were there before anything was sent with the marker.
     pub(super) foreign: Option<f64>,
+    /// It shows the same for two requests that have nothing in common.
+    pub(super) mixed: bool,
 }
 
 impl Measuring<'_> {
@@ -50,6 +52,43 @@ impl Measuring<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A probe that needs the request's body cannot be read before the first one. If it ignores what
+    /// it is asked for, it shows the same for two requests that have nothing in common.
+    pub(super) async fn told_apart(
+        &self,
+        probe: &Probe,
+        own: &Counted,
+        another: &Counted,
+        answered: &Exchange,
+        seen: &mut ProbeSeen,
+    ) -> Result<(), String> {
+        if !mentions_request(probe) {
+            return Ok(());
+        }
+        self.effect_seen(probe, another, answered, &mut seen.clone())
+            .await?;
+        let world = self.run.world();
+        let cast = &self.run.context.cast;
+        let read = |counted: &Counted| {
+            let (subject, counted) = (Subject::of(&counted.spec), counted.clone());
+            async move { probe::read(world, cast, probe, &subject, &[&counted]).await }
+        };
+        seen.mixed = match (read(own).await, read(another).await) {
+            (Ok(Shown::Ids(own)), Ok(Shown::Ids(another))) => {
+                another.iter().any(|id| own.contains(id))
+            }
+            (Ok(Shown::Count(own)), Ok(Shown::Count(another))) => another > 1.0 && own == another,
+            _ => false,
+        };
+        if seen.mixed {
+            return Err(format!(
+                "{}: it shows the same for two requests: the target ignores the probe's filter, or nothing in the request is its own",
+                probe.name
+            ));
+        }
+        Ok(())
     }
 
     /// Waits for the effect, and says how long it took or why it was not seen.

@@ -42,6 +42,13 @@ pub(super) async fn check(
         );
         return wrong(Mark::Useless, says, None);
     }
+    if probed.mixed {
+        let says = format!(
+            "it shows the same for two requests: {asked} ignores {}, or nothing in the request is its own",
+            filter(probe)
+        );
+        return wrong(Mark::Useless, says, None);
+    }
     let (Some(first), Some(after)) = (&seen.first, &probed.after) else {
         return wrong(
             Mark::NotChecked,
@@ -151,6 +158,6 @@ async fn last_answer(
     let own: Vec<String> = identity(first).map(str::to_owned).into_iter().collect();
     Some(match place_of(&body, &own) {
         Some((place, id)) => format!("in the last answer {id} stands at `{place}`"),
-        None => format!("the last answer: {}", fetched.says()),
+        None => format!("the last answer: {}", world.told(&fetched)),
     })
 }

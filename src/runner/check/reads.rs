@@ -44,7 +44,11 @@ pub(super) async fn check(
         match world.fetch(&rendered, world.target.timeout).await {
             Ok(page) if (200..300).contains(&page.status) => pages.push(page),
             Ok(page) => {
-                let says = format!("{} was answered {}", rendered.path_and_query, page.says());
+                let says = format!(
+                    "{} was answered {}",
+                    rendered.path_and_query,
+                    world.told(&page)
+                );
                 return sheet.line("read", Mark::Wrong, says, "read");
             }
             Err(why) => {
