@@ -501,10 +501,12 @@ fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> 
     needed
 }
 
-/// Whether one more round is worth it: too few showed something, and another may. Where none of
-/// twice as many as planned did, none will.
+/// Rounds beyond the planned ones without any that showed something, after which none will.
+const IN_VAIN: u32 = 15;
+
+/// Whether one more round is worth it: too few showed something, and another may.
 fn another_round(plan: Rounds, ran: u32, shown: u32) -> bool {
-    ran < plan.up_to && shown < plan.valid && (shown > 0 || ran < 2 * plan.count)
+    ran < plan.up_to && shown < plan.valid && (shown > 0 || ran < plan.count + IN_VAIN)
 }
 
 /// Reads the effects once more, a settle time after everything of the case was over.
@@ -548,13 +550,13 @@ mod tests {
         let plan = Rounds {
             count: 5,
             valid: 3,
-            up_to: 20,
+            up_to: 40,
             side_by_side: 1,
         };
         assert!(!another_round(plan, 5, 3), "enough");
-        assert!(another_round(plan, 5, 2) && another_round(plan, 19, 2));
-        assert!(!another_round(plan, 20, 2), "no more than allowed");
-        assert!(another_round(plan, 9, 0));
-        assert!(!another_round(plan, 10, 0), "nothing will ever show");
+        assert!(another_round(plan, 5, 2) && another_round(plan, 39, 2));
+        assert!(!another_round(plan, 40, 2), "no more than allowed");
+        assert!(another_round(plan, 19, 0));
+        assert!(!another_round(plan, 20, 0), "nothing will ever show");
     }
 }
