@@ -33,7 +33,11 @@ pub(super) async fn check(
         sheet.line_with_help(&name, mark, says, help, &pointer);
     };
     if let Some(Err(why)) = &probed.before {
-        return wrong(Mark::Useless, format!("cannot be read: {why}"), None);
+        return wrong(
+            Mark::Useless,
+            format!("the probe cannot be read: {why}"),
+            None,
+        );
     }
     if let Some(count) = probed.foreign {
         let says = format!(
@@ -61,7 +65,13 @@ pub(super) async fn check(
         _ => 0.0,
     };
     let shown = match after {
-        Err(why) => return wrong(Mark::Useless, format!("cannot be read: {why}"), None),
+        Err(why) => {
+            return wrong(
+                Mark::Useless,
+                format!("the probe cannot be read: {why}"),
+                None,
+            );
+        }
         Ok(shown) => shown,
     };
     let Some(count) = shown.count() else {
@@ -78,7 +88,7 @@ pub(super) async fn check(
             .as_ref()
             .map_or(0, |response| response.status);
         let says = format!(
-            "{before} before, {count} after {}, though the response was {status}{id}",
+            "no effect is seen: {before} before, {count} after {}, though the response was {status}{id}",
             in_words(probed.watched)
         );
         let last = last_answer(world, operation, probe, seen, first).await;

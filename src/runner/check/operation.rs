@@ -14,7 +14,7 @@ use crate::target::key::{Carrier, KeyPlace, KeyUse};
 use crate::target::operation::Operation;
 use crate::target::selector::Answer;
 use crate::target_check::Mark;
-use crate::transcript::{Exchange, Response};
+use crate::transcript::{Ending, Exchange, Response};
 
 /// Writes down what the baseline shows.
 pub(super) async fn check(
@@ -58,7 +58,13 @@ pub(super) async fn check(
 
 fn request(operation: &Operation, first: &Exchange, sheet: &mut Sheet<'_>) {
     let Some(response) = &first.response else {
-        let says = format!("no answer: {}", first.ending.says());
+        let says = match &first.ending {
+            Ending::TimedOut => "a first request with a fresh key got no answer in time".to_owned(),
+            ending => format!(
+                "a first request with a fresh key got no answer: {}",
+                ending.says()
+            ),
+        };
         return sheet.line("request", Mark::Useless, says, "request");
     };
     if response.success {
@@ -76,6 +82,7 @@ fn request(operation: &Operation, first: &Exchange, sheet: &mut Sheet<'_>) {
         401 | 403 => "the owner's credentials are refused".to_owned(),
         _ => sent(first),
     };
+    let says = format!("a first request with a fresh key was answered {says}");
     sheet.line_with_help("request", Mark::Useless, says, Some(help), "request");
 }
 
