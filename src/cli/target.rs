@@ -114,7 +114,7 @@ fn ready(
     let file = source.name.clone();
     let Loaded { target, warnings } =
         load(source, options, surroundings).map_err(Failure::BadFiles)?;
-    let contracts = contracts(&target, contract)?;
+    let contracts = contracts(&target, contract, surroundings)?;
     Ok(Ready {
         target,
         contracts,
@@ -126,14 +126,18 @@ fn ready(
 fn contracts(
     target: &Target,
     instead: Option<&str>,
+    surroundings: &Surroundings,
 ) -> Result<BTreeMap<String, Contract>, Failure> {
     let bad = |problem: Diagnostic| Failure::BadFiles(vec![problem]);
+    let files = |path: &str, from: &str| surroundings.file(Path::new(path), from);
     let mut contracts = BTreeMap::new();
     for operation in &target.operations {
         let contract = match instead {
-            Some(name) => contract::named(name).map_err(bad)?,
-            None => contract::resolve(operation.contract.as_ref().or(target.contract.as_ref()))
-                .map_err(bad)?,
+            Some(name) => contract::chosen(name, &files).map_err(bad)?,
+            None => {
+                let own = operation.contract.as_ref().or(target.contract.as_ref());
+                contract::resolve_with(own, &files).map_err(bad)?
+            }
         };
         contracts.insert(operation.name.clone(), contract);
     }

@@ -22,7 +22,7 @@ pub use marker::ReplayMarker;
 pub use meaning::{Earlier, Foreign, Identity, Relation, Situation, meaning, situation};
 pub use profile::{PROFILES, Profile};
 pub use provenance::{ErrorFormat, Read, Reference, Requirement};
-pub use read::{Files, named, resolve, resolve_with};
+pub use read::{Files, chosen, named, resolve, resolve_with};
 pub use retention::{Lifetime, Retention, RetentionClock};
 pub use scope::{Equality, OperationScope, Part, Precedence, PrincipalScope};
 pub use terms::Term;

@@ -7,7 +7,7 @@ use super::profile::{self, PROFILES};
 use super::{
     Contract, KeyRules, Lifetime, Promised, Required, Retention, RetryRules, StatusPattern,
 };
-use crate::yaml::{self, Diagnostic, Entry, Node, Source, Value};
+use crate::yaml::{self, Diagnostic, Entry, Node, Source, Span, Value};
 use behaviour::{behaviours, marker, pattern, statuses, transient};
 use fields::{Fields, KeyFields, RetentionFields, Time, promised, said, word};
 use regex::Regex;
@@ -47,6 +47,27 @@ pub fn resolve_with(node: Option<&Node>, files: Files<'_>) -> Result<Contract, D
     Ok(contract)
 }
 
+/// What somebody chose on the command line: the name of a profile, or the path of a file.
+///
+/// # Errors
+/// When there is no such profile or file, or the file is no contract.
+pub fn chosen(name: &str, files: Files<'_>) -> Result<Contract, Diagnostic> {
+    let source = Arc::new(Source {
+        name: String::new(),
+        text: name.to_owned(),
+    });
+    let span = Span {
+        source,
+        start: 0,
+        end: name.len(),
+    };
+    if !is_path(name) {
+        return named(name);
+    }
+    let value = Value::Text(name.to_owned());
+    resolve_with(Some(&Node { span, value }), files)
+}
+
 /// The profile of this name.
 ///
 /// # Errors
@@ -63,7 +84,7 @@ fn whole(
     open: &mut Vec<String>,
 ) -> Result<(Node, bool), Diagnostic> {
     if let Some(name) = node.as_text() {
-        if !(name.ends_with(".yaml") || name.ends_with(".yml")) {
+        if !is_path(name) {
             return Ok((profile_node(name, Some(node))?, false));
         }
         let source = files(name, &node.span.source.name).map_err(|problem| {
@@ -91,6 +112,10 @@ fn whole(
         .is_some_and(|entries| entries.iter().any(|entry| entry.key != "extends"));
     let named = node.get("contract").is_some();
     Ok((lay_over(base, node), !named && (renamed || says_more)))
+}
+
+fn is_path(name: &str) -> bool {
+    name.ends_with(".yaml") || name.ends_with(".yml")
 }
 
 fn profile_node(name: &str, place: Option<&Node>) -> Result<Node, Diagnostic> {
