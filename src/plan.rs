@@ -2,14 +2,14 @@
 //! not. Pure.
 
 use crate::checklist::ItemId;
-use crate::contract::Contract;
+use crate::contract::{Contract, KeyRules, RetentionClock};
 use crate::scenario::{
     Case, Close, HookName, Moment, Need, OperationRole, PrincipalRole, Quantity, Request, Scenario,
     Step, TimeSpan, When,
 };
 use crate::target::Target;
 use crate::target::action::HookName as Declared;
-use crate::target::key::{Carrier, KeyPlace};
+use crate::target::key::{Carrier, KeyPlace, singular_path};
 use crate::target::operation::{Lifetime, Operation, Reading};
 use crate::target::principal::{Principal, Role};
 use crate::target::request::Body;
@@ -158,7 +158,7 @@ impl Fit<'_> {
         if steps().any(|step| matches!(step, Step::Recheck { .. })) {
             return Lane::Last;
         }
-        if steps().any(|step| matches!(step, Step::Elapse(_)))
+        if steps().any(|step| matches!(step, Step::Elapse { .. }))
             && self.has_hook(HookName::AdvanceClock)
         {
             return Lane::Clock;
@@ -244,6 +244,10 @@ impl Fit<'_> {
                 .contract
                 .retention
                 .is_some_and(|retention| retention.max.is_some()),
+            Need::RetentionFromCompletion => self
+                .contract
+                .retention
+                .is_some_and(|retention| retention.clock == RetentionClock::Completion),
             Need::FirstSent => false,
         };
         if ok {
@@ -266,6 +270,10 @@ impl Fit<'_> {
             Need::Retention => format!("the contract {} declares no retention", self.contract.name),
             Need::RetentionEnd => format!(
                 "the contract {} declares no end of the retention",
+                self.contract.name
+            ),
+            Need::RetentionFromCompletion => format!(
+                "the contract {} counts no retention from completion",
                 self.contract.name
             ),
             Need::FirstSent => "dates of the first sending are not supported yet".to_owned(),
@@ -293,7 +301,17 @@ impl Fit<'_> {
                 }
                 at.as_ref().map_or(Ok(()), |moment| self.moment(moment))
             }
-            Step::Elapse(span) => self.elapse(*span),
+            Step::Elapse { time, at: None } => self.elapse(*time),
+            Step::Elapse { time, at: Some(at) } => {
+                if !self.has_hook(HookName::AdvanceClock) {
+                    return Err(
+                        "its clock must move while a request runs: needs the hook advance-clock"
+                            .to_owned(),
+                    );
+                }
+                self.moment(at)?;
+                self.elapse(*time)
+            }
             _ => Ok(()),
         }
     }
@@ -457,7 +475,16 @@ impl Fit<'_> {
         match self.operation.key.as_ref().or(self.target.key.as_ref()) {
             Some(KeyPlace::At { carrier, .. }) => Some(carrier.clone()),
             Some(KeyPlace::None) => None,
-            None => self.contract.key.header.clone().map(Carrier::Header),
+            None => carrier(&self.contract.key),
         }
     }
+}
+
+/// What carries a key by the contract, where the target does not say it.
+pub fn carrier(key: &KeyRules) -> Option<Carrier> {
+    let header = key.header.clone().map(Carrier::Header);
+    let query = key.query.clone().map(Carrier::Query);
+    let form = key.form.clone().map(Carrier::Form);
+    let json = key.json.as_deref().and_then(singular_path);
+    header.or(query).or(form).or(json.map(Carrier::Json))
 }

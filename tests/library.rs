@@ -1,6 +1,8 @@
 //! The built-in scenarios parse, and every item and flaw that they speak of exists.
 
-use idemspec::scenario::library;
+use idemspec::scenario::{Step, library, parse};
+use idemspec::yaml::Source;
+use std::sync::Arc;
 
 #[test]
 fn every_built_in_scenario_parses() {
@@ -24,4 +26,30 @@ fn every_built_in_scenario_says_what_it_does_what_is_harmless_and_where_that_sta
         assert!(!scenario.harmless.is_empty(), "{id} names nothing harmless");
         assert!(!scenario.sources.is_empty(), "{id} has no source");
     }
+}
+
+#[test]
+fn time_that_elapses_at_a_moment_does_so_beside_the_step_that_it_names() {
+    let read = |steps: &str| {
+        let text = format!(
+            "title: A test\nsteps:\n{steps}\nexpect:\n  item-4:\n    - effects: {{ at-most: 1 }}\n"
+        );
+        let source = Source {
+            name: "test.yaml".to_owned(),
+            text,
+        };
+        parse("own/test", Arc::new(source), false)
+    };
+    let send = "send: { as: first, key: fresh }";
+    let elapse = "elapse: { time: 20% retention, at: { when: sent, of: first } }";
+    let beside = read(&format!(
+        "  - together:\n      - {send}\n      - {elapse}\n"
+    ));
+    let scenario = beside.unwrap_or_else(|problems| panic!("{problems:?}"));
+    let Step::Together(steps) = &scenario.cases[0].steps[0] else {
+        panic!("it is no together");
+    };
+    assert!(matches!(&steps[1], Step::Elapse { at: Some(_), .. }));
+    assert!(read(&format!("  - {send}\n  - {elapse}\n")).is_err());
+    assert!(read(&format!("  - {send}\n  - elapse: 90% retention\n")).is_ok());
 }

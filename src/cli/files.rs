@@ -5,7 +5,7 @@ use super::failure::Failure;
 use crate::grade::Report;
 use crate::report::{self, Options};
 use crate::scenario::{self, Scenario};
-use crate::yaml::Source;
+use crate::yaml::{Diagnostic, Source, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,9 +15,28 @@ use std::sync::Arc;
 /// When it cannot be read, or is no text.
 pub fn read(path: &Path) -> Result<Arc<Source>, Failure> {
     let name = path.display().to_string();
-    match std::fs::read_to_string(path) {
+    if path.is_dir() {
+        return Err(Failure::Usage(format!(
+            "{name} is a folder: name the files in it"
+        )));
+    }
+    let bytes = std::fs::read(path)
+        .map_err(|problem| Failure::Usage(format!("cannot read {name}: {problem}")))?;
+    match String::from_utf8(bytes) {
         Ok(text) => Ok(Arc::new(Source { name, text })),
-        Err(problem) => Err(Failure::Usage(format!("cannot read {name}: {problem}"))),
+        Err(problem) => {
+            let start = problem.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(problem.as_bytes()).into_owned();
+            let place = Span {
+                end: start + char::REPLACEMENT_CHARACTER.len_utf8(),
+                start,
+                source: Arc::new(Source { name, text }),
+            };
+            let diagnostic = Diagnostic::error("the file is not in UTF-8")
+                .at(place)
+                .help("save it as UTF-8");
+            Err(Failure::BadFiles(vec![diagnostic]))
+        }
     }
 }
 

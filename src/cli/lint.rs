@@ -14,12 +14,15 @@ use std::sync::Arc;
 /// Checks every file, and shows all that is wrong.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// When the result cannot be shown.
 pub fn lint(args: &LintArgs) -> Result<Exit, Failure> {
     let mut errors = 0;
     let mut warnings = 0;
     for path in &args.files {
-        let found = problems(path, files::read(path)?);
+        let found = match files::read(path) {
+            Ok(source) => problems(path, source),
+            Err(failure) => diagnostics(failure),
+        };
         for diagnostic in &found {
             match diagnostic.severity {
                 Severity::Error => errors += 1,
@@ -68,7 +71,13 @@ fn is_scenario(root: &Node) -> bool {
 fn target_problems(path: &Path) -> Vec<Diagnostic> {
     match target::from_file(path, &[], None, &[], None) {
         Ok(ready) => ready.warnings,
-        Err(Failure::BadFiles(problems)) => problems,
-        Err(other) => vec![Diagnostic::error(other.to_string())],
+        Err(failure) => diagnostics(failure),
+    }
+}
+
+fn diagnostics(failure: Failure) -> Vec<Diagnostic> {
+    match failure {
+        Failure::BadFiles(problems) => problems,
+        Failure::Usage(message) | Failure::Unable(message) => vec![Diagnostic::error(message)],
     }
 }

@@ -17,7 +17,9 @@ use crate::plan::{self, Plan, PlannedCase};
 use crate::report::console::{self, Detail, Look};
 use crate::runner::{RunResult, Runner, Setup};
 use crate::scenario::Scenario;
+use crate::target::Target;
 use crate::transcript::Transcript;
+use crate::yaml;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -84,30 +86,59 @@ fn shared(scenarios: Vec<Scenario>) -> Vec<Arc<Scenario>> {
 /// # Errors
 /// When the demo cannot be started, or as for [`run`].
 pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
-    let scenarios = select::selected(select::built_in()?, &args.selection)?;
+    let options = demo::Options {
+        flaw: args.flaw,
+        ..demo::Options::default()
+    };
     runtime()?.block_on(async {
-        let options = demo::Options {
-            flaw: args.flaw,
-            ..demo::Options::default()
-        };
-        let demo = demo::start(options)
-            .await
-            .map_err(|problem| Failure::Unable(problem.to_string()))?;
-        let job = Job {
-            ready: target::demo(demo.address, demo.admin, None)?,
-            scenarios: shared(scenarios),
-            selection: args.selection,
-            allow_hosts: Vec::new(),
-            dry_run: false,
-        };
+        let (demo, job) = demo_job(options, args.selection).await?;
         let exit = carry_out(job, &args.output).await;
         demo.stop().await;
         exit
     })
 }
 
-/// From the job to the exit code: the report is made, written and shown.
-async fn carry_out(job: Job, output: &Output) -> Result<Exit, Failure> {
+/// The report of a run against a demo API that is started for it and stopped after it. It shows
+/// and writes nothing.
+///
+/// # Errors
+/// As for [`demo`].
+pub async fn demo_report(options: demo::Options, selection: Selection) -> Result<Report, Failure> {
+    let (demo, job) = demo_job(options, selection).await?;
+    let silent: Callback = Box::new(|_, _, _| {});
+    let report = match planned(&job) {
+        Ok(plan) => produce(job, &plan, &silent, |_| {}).await,
+        Err(failure) => Err(failure),
+    };
+    demo.stop().await;
+    report
+}
+
+async fn demo_job(
+    options: demo::Options,
+    selection: Selection,
+) -> Result<(demo::Demo, Job), Failure> {
+    let scenarios = select::selected(select::built_in()?, &selection)?;
+    let demo = demo::start(options)
+        .await
+        .map_err(|problem| Failure::Unable(problem.to_string()))?;
+    let job = Job {
+        ready: target::demo(demo.address, demo.admin, None)?,
+        scenarios: shared(scenarios),
+        selection,
+        allow_hosts: Vec::new(),
+        dry_run: false,
+    };
+    Ok((demo, job))
+}
+
+/// What of the job runs.
+fn planned(job: &Job) -> Result<Plan, Failure> {
+    for name in &job.selection.operation {
+        if job.ready.target.operation(name).is_none() {
+            return Err(unknown_operation(name, &job.ready.target));
+        }
+    }
     let plan = plan::plan(
         &job.ready.target,
         &job.ready.contracts,
@@ -119,15 +150,21 @@ async fn carry_out(job: Job, output: &Output) -> Result<Exit, Failure> {
     );
     if plan.cases.is_empty() {
         return Err(Failure::Usage(
-            "nothing is selected: `idemspec list operations TARGET` shows what there is".to_owned(),
+            "no scenario that was selected runs on the operations that were selected".to_owned(),
         ));
     }
+    Ok(plan)
+}
+
+/// From the job to the exit code: the report is made, written and shown.
+async fn carry_out(job: Job, output: &Output) -> Result<Exit, Failure> {
+    let plan = planned(&job)?;
     if job.dry_run {
         screen::say(&dry_run::describe(&job.ready.target, &plan))?;
         return Ok(Exit::Clean);
     }
     let progress = Progress::new(output.quiet);
-    let report = produce(job, &plan, &progress.callback()).await;
+    let report = produce(job, &plan, &progress.callback(), stop_on_interrupt).await;
     progress.finish();
     let report = report?;
     let failures = files::write_reports(&report, &output.reports, &output.options());
@@ -151,8 +188,26 @@ async fn carry_out(job: Job, output: &Output) -> Result<Exit, Failure> {
     }
 }
 
+fn unknown_operation(wanted: &str, target: &Target) -> Failure {
+    let names = || target.operations.iter().map(|known| known.name.as_str());
+    Failure::Usage(match yaml::nearest(wanted, names()) {
+        Some(near) => format!("there is no operation `{wanted}`: did you mean `{near}`?"),
+        None => format!(
+            "there is no operation `{wanted}`: the target has {}",
+            names().collect::<Vec<_>>().join(", ")
+        ),
+    })
+}
+
 /// Run, judge, grade: plan in, report out.
-async fn produce(job: Job, plan: &Plan, progress: &Callback) -> Result<Report, Failure> {
+///
+/// `starting` is given the runner before it runs.
+async fn produce(
+    job: Job,
+    plan: &Plan,
+    progress: &Callback,
+    starting: impl FnOnce(&Arc<Runner>),
+) -> Result<Report, Failure> {
     let Job {
         ready,
         selection,
@@ -192,10 +247,11 @@ async fn produce(job: Job, plan: &Plan, progress: &Callback) -> Result<Report, F
         allow_hosts,
         seed,
         port: None,
+        shown: judge::rounds_that_show,
     };
     let runner =
         Arc::new(Runner::new(setup).map_err(|problem| Failure::Usage(problem.to_string()))?);
-    stop_on_interrupt(&runner);
+    starting(&runner);
     let RunResult {
         transcripts,
         requests,
@@ -229,6 +285,10 @@ fn judged(
             &transcript,
         ),
         _ => Vec::new(),
+    };
+    let transcript = match contracts.get(&planned.subject) {
+        Some(contract) => judge::reclassified(case, contract, &transcript),
+        None => transcript,
     };
     Judged {
         operation: planned.subject.clone(),

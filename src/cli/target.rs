@@ -115,6 +115,10 @@ fn ready(
     let Loaded { target, warnings } =
         load(source, options, surroundings).map_err(Failure::BadFiles)?;
     let contracts = contracts(&target, contract, surroundings)?;
+    let keyless = without_a_key(&target, &contracts);
+    if !keyless.is_empty() {
+        return Err(Failure::BadFiles(keyless));
+    }
     Ok(Ready {
         target,
         contracts,
@@ -142,6 +146,33 @@ fn contracts(
         contracts.insert(operation.name.clone(), contract);
     }
     Ok(contracts)
+}
+
+/// Operations of which nothing says where their key goes.
+fn without_a_key(target: &Target, contracts: &BTreeMap<String, Contract>) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for operation in &target.operations {
+        let Some(contract) = contracts.get(&operation.name) else {
+            continue;
+        };
+        let name = &operation.name;
+        let known = operation.key.is_some()
+            || operation.request.places_key()
+            || contract.key.place().is_some();
+        if known {
+            continue;
+        }
+        let problem = Diagnostic::error(format!(
+            "{name} has no key: neither the contract {} nor the request says where it goes",
+            contract.name
+        ))
+        .help("add `key: HEADER`, or `key: none` for an operation without one");
+        problems.push(match target.source.key_at(&format!("operations/{name}")) {
+            Some(place) => problem.at(place),
+            None => problem,
+        });
+    }
+    problems
 }
 
 /// Lines of `NAME=VALUE`; empty lines and lines that begin with `#` are left out.

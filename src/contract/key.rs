@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct KeyRules {
     /// The header that carries the key, where the contract fixes one.
     pub header: Option<String>,
-    /// The place in the JSON body that carries it, as a JSONPath. Informational, as are `query`
-    /// and `form`: a target whose key travels elsewhere than in a header names the place itself.
+    /// The place in the JSON body that carries it, as a JSONPath that leads to one place.
     pub json: Option<String>,
     /// The query parameter that carries it.
     pub query: Option<String>,

@@ -274,6 +274,10 @@ fn refusal(
     {
         return Meaning::InFlight.into();
     }
+    // Nothing can have been carried out, but the target may have taken the key.
+    if relation == Relation::First && situation.cut_before && may_mean_in_progress {
+        return Meaning::InFlight.into();
+    }
     if relation == Relation::Reworded {
         return Meaning::Mismatch.into();
     }

@@ -94,6 +94,8 @@ pub struct Contract {
     pub companion_malformed: Promised<Vec<Behaviour>>,
     /// What a retry does after a failure, by the failure's class.
     pub after: BTreeMap<FailureClass, Promised<AfterFailure>>,
+    /// Whether a request that fails leaves no effect.
+    pub atomic: Promised<bool>,
     /// How a failure is marked as passing.
     pub transient: Promised<TransientSignal>,
     /// What clients are told about retries. Informational.

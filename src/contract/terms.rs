@@ -105,6 +105,17 @@ impl Contract {
             }
         }));
         terms.extend([
+            Term {
+                judged: true,
+                ..beside("atomic", &self.atomic, |atomic| {
+                    if *atomic {
+                        "a request that fails leaves no effect"
+                    } else {
+                        "a request that fails may leave effects"
+                    }
+                    .to_owned()
+                })
+            },
             beside("transient", &self.transient, TransientSignal::says),
             beside("retry", &self.retry, RetryRules::says),
             beside("lookup", &self.lookup, String::clone),

@@ -84,6 +84,10 @@ pub async fn write(
     );
     let slot = |key: &str| match api.flaw {
         Some(Flaw::ExecutesChangedPayload) => slot(&format!("{key} {fingerprint}")),
+        Some(Flaw::TakesPayloadForKey) if key.is_empty() => Slot {
+            tenant: "anyone".to_owned(),
+            ..slot(&fingerprint)
+        },
         _ => slot(key),
     };
     let command = match operation.command(&body) {

@@ -11,8 +11,8 @@ pub const HEADER: &str = "idempotency-key";
 /// The longest key, in characters.
 const LONGEST: usize = 255;
 
-/// Reads the key of a request. `None` is a request that runs without protection, which only
-/// flaws allow.
+/// Reads the key of a request. `None` is a request that runs without protection, and an empty key
+/// one that has none; only flaws allow either.
 pub fn read(headers: &HeaderMap, flaw: Option<Flaw>) -> Result<Option<String>, Answer> {
     if flaw == Some(Flaw::IgnoresKeys) {
         return Ok(None);
@@ -28,6 +28,9 @@ pub fn read(headers: &HeaderMap, flaw: Option<Flaw>) -> Result<Option<String>, A
     }
     if blank && !lines.is_empty() && flaw == Some(Flaw::LeavesEmptyKeyUnprotected) {
         return Ok(None);
+    }
+    if lines.is_empty() && flaw == Some(Flaw::TakesPayloadForKey) {
+        return Ok(Some(String::new()));
     }
     if blank {
         let detail = "Send an Idempotency-Key header of 1 to 255 visible ASCII characters.";
@@ -119,6 +122,9 @@ mod tests {
     #[test]
     fn a_missing_key_is_accepted_only_by_the_flaws_that_say_so() {
         assert_eq!(read_lines(&[], Some(Flaw::AcceptsMissingKey)), Ok(None));
+        let taken = Some(Flaw::TakesPayloadForKey);
+        assert_eq!(read_lines(&[], taken), Ok(Some(String::new())));
+        assert_eq!(read_lines(&[""], taken), Err(StatusCode::BAD_REQUEST));
         assert_eq!(read_lines(&[" "], Some(Flaw::AcceptsMissingKey)), Ok(None));
         assert_eq!(read_lines(&["k"], Some(Flaw::IgnoresKeys)), Ok(None));
     }

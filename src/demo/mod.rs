@@ -11,6 +11,7 @@ mod behaviour;
 mod call;
 mod caller;
 mod clock;
+mod damage;
 mod execution;
 mod fingerprint;
 mod flaw;

@@ -32,11 +32,24 @@ use crate::checklist::ItemId;
 use crate::contract::Contract;
 use crate::promise::{Level, Promise};
 use crate::scenario::{Case, Check, Scenario, Severity, StepName};
-use crate::transcript::Transcript;
+use crate::transcript::{Round, Transcript};
 use crate::verdict::Verdict;
 use ruling::Ruling;
 use serde::Serialize;
 use view::View;
+
+/// The transcript with the outcomes that responses have under the contract. While it ran, the runner
+/// knew less: what a 409 means shows when the request that was in its way has ended.
+pub fn reclassified(case: &Case, contract: &Contract, transcript: &Transcript) -> Transcript {
+    let mut transcript = transcript.clone();
+    let rounds = transcript
+        .rounds
+        .iter()
+        .map(|round| reclassify::reclassify(contract, case, &transcript, round).round)
+        .collect();
+    transcript.rounds = rounds;
+    transcript
+}
 
 /// One finding for each expectation of the scenario, in the order of the file.
 pub fn judge(
@@ -76,6 +89,26 @@ pub fn judge(
             })
         })
         .collect()
+}
+
+/// How many rounds have shown something: they hold what the scenario assumes, or some harm. Readings
+/// that are still to come need not be there.
+pub fn rounds_that_show(
+    scenario: &Scenario,
+    case: &Case,
+    contract: &Contract,
+    transcript: &Transcript,
+) -> u32 {
+    let shows = |round: &&Round| {
+        let round = reclassify::reclassify(contract, case, transcript, round);
+        let view = View::new(contract, case, transcript, &round);
+        view.broken_assumption(&scenario.assume).is_none()
+            || scenario.expect.iter().any(|(_, expectation)| {
+                let ruling = rule(&view, &expectation.check);
+                ruling.is_broken() && (expectation.check.is_safety() || ruling.stands)
+            })
+    };
+    u32::try_from(transcript.rounds.iter().filter(shows).count()).unwrap_or(u32::MAX)
 }
 
 /// What one round says about one check.
@@ -179,4 +212,30 @@ pub struct Evidence {
     pub round: u32,
     /// The exchange, by its place in the round.
     pub exchange: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rounds_that_show;
+    use super::sample::{answered, contract, paid, round, scenario, transcript};
+
+    #[test]
+    fn a_round_whose_assumption_is_broken_does_not_show_anything() {
+        let scenario = scenario(
+            "steps:\n  - send: { as: first, key: fresh }\nassume:\n  - outcome: { of: first, is: success }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n",
+        );
+        let rounds = vec![
+            round([paid("first", "pay_1")]),
+            round([answered("first", 429)]),
+            round([paid("first", "pay_2")]).broken("the moment never came"),
+            round([answered("first", 429)]).late(&["pay_3", "pay_4"]),
+        ];
+        let shown = rounds_that_show(
+            &scenario,
+            &scenario.cases[0],
+            &contract(""),
+            &transcript(rounds),
+        );
+        assert_eq!(shown, 2, "the first, and the harm in the last");
+    }
 }

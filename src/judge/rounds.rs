@@ -5,9 +5,9 @@ use super::ruling::{Ruled, Ruling};
 use super::view::View;
 use super::{Evidence, Finding, Observation, Tally, keeps, rule};
 use crate::checklist::ItemId;
-use crate::contract::Contract;
+use crate::contract::{AfterFailure, Contract, FailureClass};
 use crate::promise::{Level, Promise, Strength};
-use crate::scenario::{Case, Check, Expectation, Scenario};
+use crate::scenario::{Bound, Case, Check, Expectation, Scenario};
 use crate::transcript::Transcript;
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
@@ -245,6 +245,27 @@ fn finding(folding: &Folding<'_>, rounds: &[Judged], verdict: Verdict, reason: S
     }
 }
 
+/// The level that is written, or the must that a contract makes of it: after an error a second
+/// effect is many an API's policy, but not where a failure promises to leave none, or to be stored.
+fn written(contract: &Contract, expectation: &Expectation) -> Level {
+    let at_most = matches!(
+        expectation.check,
+        Check::Effects {
+            bound: Bound::AtMost(_),
+            ..
+        }
+    );
+    let stored = contract.after(FailureClass::Server5xx);
+    let promised = contract.atomic.value == Some(true)
+        && contract.atomic.strength == Strength::Must
+        || stored.value == Some(AfterFailure::Stored) && stored.strength == Strength::Must;
+    if at_most && promised {
+        expectation.level.max(Level::Must)
+    } else {
+        expectation.level
+    }
+}
+
 /// The gravest level of the breaks; without a break, that of the promise or the expectation.
 fn level(
     contract: &Contract,
@@ -252,9 +273,10 @@ fn level(
     promise: Option<Promise>,
     failed: &[&Judged],
 ) -> Level {
+    let written = written(contract, expectation);
     if let Some(level) = failed
         .iter()
-        .map(|round| round.ruling.level.unwrap_or(expectation.level))
+        .map(|round| round.ruling.level.unwrap_or(written))
         .max()
     {
         return level;
@@ -262,7 +284,7 @@ fn level(
     match promise.map(|promise| contract.strength(promise)) {
         Some(Strength::Should) => Level::Should,
         Some(Strength::May) => Level::Note,
-        _ => expectation.level,
+        _ => written,
     }
 }
 

@@ -221,7 +221,10 @@ fn differences(view: &View<'_>, first: &Response, later: &Response) -> Vec<(Part
         ));
     }
     if media_type(first) != media_type(later) {
-        found.push((Part::MediaType, "another media type".to_owned()));
+        found.push((
+            Part::MediaType,
+            difference("media type", media_type(later).is_none()),
+        ));
     }
     if !same_body(first, later) {
         found.push((Part::Body, "another body".to_owned()));
@@ -231,10 +234,20 @@ fn differences(view: &View<'_>, first: &Response, later: &Response) -> Vec<(Part
             continue;
         }
         if !first.header(name).eq(later.header(name)) {
-            found.push((Part::Header, format!("another {name}")));
+            let gone = later.header(name).next().is_none();
+            found.push((Part::Header, difference(name, gone)));
         }
     }
     found
+}
+
+/// What differs, in words.
+fn difference(what: &str, gone: bool) -> String {
+    if gone {
+        format!("no {what}")
+    } else {
+        format!("another {what}")
+    }
 }
 
 /// Whether two bodies are equal but for what the target calls volatile.

@@ -41,7 +41,9 @@ impl<'a> View<'a> {
             transcript,
             round: &round.round,
             restopped: &round.restopped,
-            elapses: case.leaves().any(|step| matches!(step, Step::Elapse(_))),
+            elapses: case
+                .leaves()
+                .any(|step| matches!(step, Step::Elapse { .. })),
         }
     }
 

@@ -31,6 +31,7 @@ pub(super) fn record(
             .select(&answer)
             .into_iter()
             .find_map(|value| plain(&value))
+            .map(|identity| masker.mask(&identity))
     });
     let mut stable_json = json.clone();
     if let Some(json) = &mut stable_json {

@@ -28,34 +28,6 @@ pub(super) struct Baseline {
     pub(super) writes_early: bool,
 }
 
-/// Whether the target works on several requests at once: four take hardly longer than one.
-pub(super) async fn works_side_by_side(world: &World, operation: &str, alone: Duration) -> bool {
-    let key = BaselineKey {
-        operation: operation.to_owned(),
-        principal: PrincipalRole::Owner,
-        variants: Vec::new(),
-    };
-    let (scenario, case) = (Scenario::blank(), Case::default());
-    let context = CaseContext::new(world, Cast::alone(operation), &scenario, &case);
-    let sends = (1..=4).map(|number| {
-        let run = RoundRun::new(&context, number);
-        let key = &key;
-        async move {
-            let measuring = Measuring { run: &run, key };
-            let request = measuring.request("first", "main");
-            let spec = run.specs(&request, 1)?.remove(0);
-            exchange::one(&run, &request, &spec, 0, 0, None).await?;
-            measuring.exchange("first").map(|exchange| took(&exchange))
-        }
-    });
-    let took = futures::future::join_all(sends).await;
-    let slowest = took
-        .into_iter()
-        .map(|took| took.unwrap_or(Duration::MAX))
-        .max();
-    slowest.is_some_and(|slowest| slowest < alone.mul_f64(1.8) + Duration::from_millis(20))
-}
-
 /// The baseline of an operation, a principal and variants: measured once.
 pub(super) async fn baseline(world: &World, key: BaselineKey) -> Baseline {
     let cell = {
@@ -63,6 +35,12 @@ pub(super) async fn baseline(world: &World, key: BaselineKey) -> Baseline {
         Arc::clone(baselines.entry(key.clone()).or_default())
     };
     cell.get_or_init(|| measure(world, &key)).await.clone()
+}
+
+/// What is broken about a baseline that was measured; nothing is measured for it.
+pub(super) async fn found_broken(world: &World, key: &BaselineKey) -> Option<String> {
+    let baselines = world.baselines.lock().await;
+    baselines.get(key)?.get()?.broken.clone()
 }
 
 async fn measure(world: &World, key: &BaselineKey) -> Baseline {
@@ -163,6 +141,16 @@ impl Measuring<'_> {
             let spec = self.run.specs(&third, 1)?.remove(0);
             let (third, _) = self.send(&third, &spec, operation).await?;
             took.push(self::took(&third));
+            let another = locked(&self.run.counted).last().cloned();
+            for probe in operation
+                .effects
+                .iter()
+                .filter(|probe| mentions_request(probe))
+            {
+                if let Some(another) = &another {
+                    self.told_apart(probe, &own, another, &third).await?;
+                }
+            }
         }
         took.sort();
         let slowest = took.last().copied().unwrap_or_default();
@@ -286,6 +274,39 @@ impl Measuring<'_> {
         }
     }
 
+    /// A probe that needs the request's body cannot be read before the first one. If it ignores what
+    /// it is asked for, it shows the same for two requests that have nothing in common.
+    async fn told_apart(
+        &self,
+        probe: &Probe,
+        own: &Counted,
+        another: &Counted,
+        answered: &Exchange,
+    ) -> Result<(), String> {
+        self.effect_seen(probe, another, answered).await?;
+        let world = self.run.world();
+        let cast = &self.run.context.cast;
+        let read = |counted: &Counted| {
+            let (subject, counted) = (Subject::of(&counted.spec), counted.clone());
+            async move { probe::read(world, cast, probe, &subject, &[&counted]).await }
+        };
+        let mixed = match (read(own).await, read(another).await) {
+            (Ok(Shown::Ids(own)), Ok(Shown::Ids(another))) => {
+                another.iter().any(|id| own.contains(id))
+            }
+            (Ok(Shown::Count(own)), Ok(Shown::Count(another))) => another > 1.0 && own == another,
+            _ => false,
+        };
+        if mixed {
+            Err(format!(
+                "{}: it shows the same for two requests: the target ignores the probe's filter, or nothing in the request is its own",
+                probe.name
+            ))
+        } else {
+            Ok(())
+        }
+    }
+
     async fn effect_seen(
         &self,
         probe: &Probe,
@@ -331,7 +352,8 @@ impl Measuring<'_> {
     }
 }
 
-fn took(exchange: &Exchange) -> Duration {
+/// From its last byte sent to its end.
+pub(super) fn took(exchange: &Exchange) -> Duration {
     exchange
         .times
         .ended

@@ -93,6 +93,12 @@ impl Board {
         call(known);
     }
 
+    /// Whether the moment has come.
+    pub(super) fn has_come(&self, step: &str, when: When) -> bool {
+        let slots = self.slots();
+        matches!(slots.get(&(step.to_owned(), when)), Some(Slot::Came(_)))
+    }
+
     /// Waits for the moment; `None` if it can no longer come.
     pub(super) async fn wait(&self, step: &str, when: When) -> Option<Instant> {
         let (sender, receiver) = oneshot::channel();
@@ -116,7 +122,9 @@ mod tests {
     async fn a_moment_that_came_is_told_to_those_who_ask_later() {
         let board = Board::default();
         let at = Instant::now();
+        assert!(!board.has_come("first", When::Sent));
         board.came("first", When::Sent, at);
+        assert!(board.has_come("first", When::Sent));
         assert_eq!(board.wait("first", When::Sent).await, Some(at));
     }
 

@@ -156,14 +156,14 @@ impl Fixtures {
                     if ready {
                         let selector = fixture.value.as_ref().ok_or("it has no `value`")?;
                         return first_value(selector, &fetched.answer()).ok_or_else(|| {
-                            format!("its value is not in the answer ({})", fetched.says())
+                            format!("its value is not in the answer ({})", world.told(&fetched))
                         });
                     }
                     if Instant::now() + fixture.every > deadline {
                         return Err(format!(
                             "not ready after {} s: {}",
                             fixture.timeout.as_secs(),
-                            fetched.says()
+                            world.told(&fetched)
                         ));
                     }
                     tokio::time::sleep(fixture.every).await;
@@ -258,7 +258,7 @@ impl Fixtures {
         world.spend(1)?;
         let fetched = world.fetch(&rendered, Duration::from_secs(30)).await?;
         if !operation.success.holds(&fetched.answer()) {
-            return Err(format!("{name} answered {}", fetched.says()));
+            return Err(format!("{name} answered {}", world.told(&fetched)));
         }
         let answer = fetched.answer();
         let found = match value {
@@ -268,7 +268,12 @@ impl Fixtures {
                 .iter()
                 .find_map(|selector| first_value(selector, &answer)),
         };
-        found.ok_or_else(|| format!("no identity in the answer of {name} ({})", fetched.says()))
+        found.ok_or_else(|| {
+            format!(
+                "no identity in the answer of {name} ({})",
+                world.told(&fetched)
+            )
+        })
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) async fn act(
             if (200..300).contains(&fetched.status) {
                 Ok(String::from_utf8_lossy(&fetched.body).trim().to_owned())
             } else {
-                Err(format!("answered {}", fetched.says()))
+                Err(format!("answered {}", world.told(&fetched)))
             }
         }
     }
@@ -120,13 +120,13 @@ fn declared(world: &World, name: HookName) -> Option<&Action> {
 fn facts(world: &World, name: HookName, at: Duration, result: Result<String, String>) -> HookFacts {
     let worked = result.is_ok();
     let output = match result {
-        Ok(output) | Err(output) => output.chars().take(400).collect::<String>(),
+        Ok(output) | Err(output) => world.masker.mask(&output),
     };
     HookFacts {
         name,
         at,
         worked,
-        output: world.masker.mask(&output),
+        output: output.chars().take(400).collect(),
         moved: None,
     }
 }

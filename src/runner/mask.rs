@@ -12,7 +12,8 @@ pub(super) struct Masker {
 }
 
 impl Masker {
-    pub(super) fn new(secrets: &[SecretValue]) -> Masker {
+    /// `credentials` are secrets as they travel, such as the base64 of basic credentials.
+    pub(super) fn new(secrets: &[SecretValue], credentials: &[String]) -> Masker {
         let salt = *uuid::Uuid::new_v4().as_bytes();
         let mut masker = Masker {
             replacements: Vec::new(),
@@ -26,11 +27,17 @@ impl Masker {
             }
             let pseudonym = masker.pseudonym(value);
             let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
-            for form in [value.to_owned(), encoded] {
+            let quoted = serde_json::Value::from(value).to_string();
+            let in_json = quoted.trim_matches('"').to_owned();
+            for form in [value.to_owned(), encoded, in_json] {
                 if !masker.replacements.iter().any(|(known, _)| *known == form) {
                     masker.replacements.push((form, pseudonym.clone()));
                 }
             }
+        }
+        for credential in credentials {
+            let pseudonym = masker.pseudonym(credential);
+            masker.replacements.push((credential.clone(), pseudonym));
         }
         masker
             .replacements
@@ -108,7 +115,7 @@ mod tests {
             SecretValue::new("A", "tenant-a-token"),
             SecretValue::new("B", "tenant-b-token"),
         ];
-        let masker = Masker::new(&secrets);
+        let masker = Masker::new(&secrets, &[]);
         let masked = masker.mask("Bearer tenant-a-token, tenant-b-token and tenant-a-token again");
         assert!(!masked.contains("tenant-a-token") && !masked.contains("tenant-b-token"));
         assert_eq!(
@@ -119,7 +126,7 @@ mod tests {
 
     #[test]
     fn credentials_and_cookies_are_secrets_even_if_nobody_said_so() {
-        let masker = Masker::new(&[]);
+        let masker = Masker::new(&[], &[]);
         assert!(
             !masker
                 .mask_header("Authorization", "Basic dXNlcjpwYXNz")

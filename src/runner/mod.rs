@@ -13,6 +13,7 @@ mod hook;
 mod keys;
 mod ledger;
 mod mask;
+mod neighbours;
 mod probe;
 mod recheck;
 mod round;
@@ -21,14 +22,15 @@ mod trial;
 pub mod wire;
 mod world;
 
-pub use world::{RunError, Setup};
+pub use world::{RunError, Setup, Shown};
 
 use crate::plan::{Lane, Plan, PlannedCase};
-use crate::scenario::{OperationRole, PrincipalRole, Step};
+use crate::scenario::{OperationRole, PrincipalRole, Rounds, Step};
 use crate::target::operation::Reading as What;
 use crate::transcript::{ProbeFacts, ReadingKind, Transcript};
-use baseline::{Baseline, baseline, works_side_by_side};
+use baseline::{Baseline, baseline};
 use futures::StreamExt;
+use neighbours::{Neighbours, neighbours};
 use round::{CaseContext, Ran, locked};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -98,11 +100,7 @@ impl Runner {
         if let Some(why) = self.baselines(plan, &mut result.headlines).await {
             result.stopped = Some(why);
         }
-        let shared_at_once = if self.works_side_by_side(plan).await {
-            SHARED_AT_ONCE
-        } else {
-            1
-        };
+        let side_by_side = self.may_run_side_by_side(plan, &mut result.headlines).await;
         let done = AtomicUsize::new(0);
         let report = |case: &PlannedCase| {
             let number = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -134,14 +132,17 @@ impl Runner {
             if matches!(lane, Lane::Alone | Lane::Last | Lane::Clock) && !cases.is_empty() {
                 collect(&mut late, &mut result.transcripts).await;
             }
-            let at_once = if lane == Lane::Shared {
-                shared_at_once
+            let at_once = if lane == Lane::Shared && side_by_side {
+                SHARED_AT_ONCE
             } else {
                 1
             };
-            let mut running = futures::stream::iter(cases)
-                .map(|(index, case)| async move { (index, case, self.case(case).await) })
-                .buffer_unordered(at_once);
+            let mut running =
+                futures::stream::iter(cases)
+                    .map(|(index, case)| async move {
+                        (index, case, self.case(case, side_by_side).await)
+                    })
+                    .buffer_unordered(at_once);
             while let Some((index, case, pending)) = running.next().await {
                 report(case);
                 late.push((index, pending));
@@ -174,12 +175,12 @@ impl Runner {
         Ok(())
     }
 
-    /// Whether every operation that works is worked on several times at once. What is slowed down by
-    /// its neighbours would show the tool's own doing.
-    async fn works_side_by_side(&self, plan: &Plan) -> bool {
+    /// Whether requests may run side by side on every operation that works. Where keys lose each
+    /// other's records, that is said in a headline.
+    async fn may_run_side_by_side(&self, plan: &Plan, headlines: &mut Vec<String>) -> bool {
         let mut tried: BTreeSet<&str> = BTreeSet::new();
-        let shared = |case: &&PlannedCase| case.lane == Lane::Shared && case.skip.is_none();
-        for case in plan.cases.iter().filter(shared) {
+        let mut peaceful = true;
+        for case in plan.cases.iter().filter(|case| case.skip.is_none()) {
             if !tried.insert(&case.subject) {
                 continue;
             }
@@ -191,11 +192,16 @@ impl Runner {
             let Some(latency) = baseline(&self.world, key).await.latency else {
                 continue;
             };
-            if !works_side_by_side(&self.world, &case.subject, latency.p50).await {
-                return false;
+            match neighbours(&self.world, &case.subject, latency.p50).await {
+                Neighbours::Peaceful => {}
+                Neighbours::Slow => peaceful = false,
+                Neighbours::Forgetful(says) => {
+                    headlines.push(says);
+                    peaceful = false;
+                }
             }
         }
-        true
+        peaceful
     }
 
     /// Finds out which declared variants the scenarios' names mean.
@@ -264,7 +270,7 @@ impl Runner {
     }
 
     /// Runs a case's rounds. What is left, the late readings, goes on by itself.
-    async fn case(&self, planned: &PlannedCase) -> JoinHandle<Transcript> {
+    async fn case(&self, planned: &PlannedCase, side_by_side: bool) -> JoinHandle<Transcript> {
         let world = &self.world;
         let cast = Cast::of(planned);
         let case = &planned.scenario.cases[planned.case];
@@ -278,6 +284,17 @@ impl Runner {
             transcript.broken.extend(measured.broken.clone());
             baselines.push((role, key, measured));
         }
+        if rechecks(planned) {
+            // Whatever does not work names the same nothing again at the end.
+            let key = BaselineKey {
+                operation: planned.subject.clone(),
+                principal: PrincipalRole::Owner,
+                variants: Vec::new(),
+            };
+            transcript
+                .broken
+                .extend(baseline::found_broken(world, &key).await);
+        }
         transcript.latency = baselines
             .iter()
             .find(|(role, key, _)| *role == OperationRole::Subject && key.variants.is_empty())
@@ -290,8 +307,9 @@ impl Runner {
         if transcript.broken.is_empty() {
             let context = CaseContext::new(world, cast.clone(), &planned.scenario, case);
             let plan = planned.scenario.rounds;
-            let numbers: Vec<u32> = (1..=plan.count).collect();
-            for together in numbers.chunks(plan.side_by_side as usize) {
+            let at_once = if side_by_side { plan.side_by_side } else { 1 };
+            let mut ran = 0;
+            while ran < plan.count || self.more_rounds(planned, &transcript, &rounds) {
                 if let Err(why) = world.spend(0) {
                     transcript.broken.push(why);
                     break;
@@ -299,12 +317,21 @@ impl Runner {
                 if locked(&context.not_applicable).is_some() {
                     break;
                 }
+                let until = if ran < plan.count {
+                    plan.count
+                } else {
+                    plan.up_to
+                };
+                let together = ran + 1..=until.min(ran + at_once);
+                ran = *together.end();
                 rounds.extend(
-                    futures::future::join_all(together.iter().map(|number| context.round(*number)))
-                        .await,
+                    futures::future::join_all(together.map(|number| context.round(number))).await,
                 );
             }
-            if case.leaves().any(|step| matches!(step, Step::Elapse(_))) {
+            if case
+                .leaves()
+                .any(|step| matches!(step, Step::Elapse { .. }))
+            {
                 world.ledger.forget_keys();
             }
             transcript.not_applicable = locked(&context.not_applicable).take();
@@ -314,6 +341,23 @@ impl Runner {
             transcript.rounds = late_readings(&world, &cast, rounds).await;
             transcript
         })
+    }
+
+    /// Whether a case goes on beyond its planned rounds.
+    fn more_rounds(&self, planned: &PlannedCase, so_far: &Transcript, rounds: &[Ran]) -> bool {
+        let plan = planned.scenario.rounds;
+        let ran = rounds.len() as u32;
+        if ran >= plan.up_to {
+            return false;
+        }
+        let transcript = Transcript {
+            rounds: rounds.iter().map(|ran| ran.round.clone()).collect(),
+            ..so_far.clone()
+        };
+        let case = &planned.scenario.cases[planned.case];
+        let contract = self.world.contract(&planned.subject);
+        let shown = (self.world.shown)(&planned.scenario, case, contract, &transcript);
+        another_round(plan, ran, shown)
     }
 
     fn probe_facts(
@@ -351,6 +395,13 @@ impl Runner {
     }
 }
 
+/// Whether a case only asks again for what others have made.
+fn rechecks(planned: &PlannedCase) -> bool {
+    planned.scenario.cases[planned.case]
+        .leaves()
+        .any(|step| matches!(step, Step::Recheck { .. }))
+}
+
 /// The baselines that a case stands on: everybody who is to succeed, and every variant that is to.
 fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> {
     const SUCCEED: [&str; 8] = [
@@ -378,10 +429,7 @@ fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> 
         }
     };
     let case = &planned.scenario.cases[planned.case];
-    if case
-        .leaves()
-        .any(|step| matches!(step, Step::Recheck { .. }))
-    {
+    if rechecks(planned) {
         return needed;
     }
     need(OperationRole::Subject, PrincipalRole::Owner, Vec::new());
@@ -401,6 +449,12 @@ fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> 
         }
     }
     needed
+}
+
+/// Whether one more round is worth it: too few showed something, and another may. Where none of
+/// twice as many as planned did, none will.
+fn another_round(plan: Rounds, ran: u32, shown: u32) -> bool {
+    ran < plan.up_to && shown < plan.valid && (shown > 0 || ran < 2 * plan.count)
 }
 
 /// Reads the effects once more, a settle time after everything of the case was over.
@@ -431,5 +485,26 @@ async fn collect(late: &mut Vec<(usize, JoinHandle<Transcript>)>, transcripts: &
             broken: vec![format!("the case was lost: {error}")],
             ..Transcript::default()
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::another_round;
+    use crate::scenario::Rounds;
+
+    #[test]
+    fn rounds_that_show_nothing_are_made_up_for_within_reason() {
+        let plan = Rounds {
+            count: 5,
+            valid: 3,
+            up_to: 20,
+            side_by_side: 1,
+        };
+        assert!(!another_round(plan, 5, 3), "enough");
+        assert!(another_round(plan, 5, 2) && another_round(plan, 19, 2));
+        assert!(!another_round(plan, 20, 2), "no more than allowed");
+        assert!(another_round(plan, 9, 0));
+        assert!(!another_round(plan, 10, 0), "nothing will ever show");
     }
 }

@@ -194,7 +194,7 @@ async fn one(
             loop {
                 let fetched = world.fetch(&rendered, probe.timeout).await?;
                 if !(200..300).contains(&fetched.status) {
-                    return Err(format!("the probe was answered {}", fetched.says()));
+                    return Err(format!("the probe was answered {}", world.told(&fetched)));
                 }
                 let next = next_page(probe, &fetched, &rendered.path_and_query);
                 pages.push(fetched);
@@ -275,13 +275,17 @@ fn shown(
                 .any(|page| serde_json::from_slice::<serde_json::Value>(&page.body).is_err())
     };
     if unreadable() {
-        let says = pages.first().map(Fetched::says).unwrap_or_default();
+        let says = pages
+            .first()
+            .map(|page| world.told(page))
+            .unwrap_or_default();
         return Err(format!("the answer is no JSON: {says}"));
     }
     match &probe.reading {
         What::Ids(_) => {
             let mut ids: Vec<String> = Vec::new();
             for id in found().filter_map(|value| plain(&value)) {
+                let id = world.masker.mask(&id);
                 if !ids.contains(&id) {
                     ids.push(id);
                 }
@@ -295,12 +299,16 @@ fn shown(
             let number: f64 = text
                 .trim()
                 .parse()
-                .map_err(|_| format!("`{}` is no number", text.trim()))?;
+                .map_err(|_| format!("`{}` is no number", world.masker.mask(text.trim())))?;
             Ok(Shown::Count(number / probe.per_effect))
         }
         What::State(_) => {
-            let values: Vec<_> = found().collect();
-            Ok(Shown::State(serde_json::Value::Array(values)))
+            let state = serde_json::Value::Array(found().collect());
+            // What is no JSON any more once it is masked holds nothing that could be compared.
+            let masked = world.masker.mask(&state.to_string());
+            Ok(Shown::State(
+                serde_json::from_str(&masked).unwrap_or_default(),
+            ))
         }
     }
 }

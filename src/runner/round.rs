@@ -203,13 +203,24 @@ impl<'a> RoundRun<'a> {
                 result
             }
             Step::Wait(wait) => self.wait(wait).await,
-            Step::Elapse(span) => {
-                let time = self.time(*span, None)?;
+            Step::Elapse { time, at } => {
+                if let Some(moment) = at {
+                    self.until(moment).await?;
+                }
+                let time = self.time(*time, None)?;
                 let facts = hook::elapse(self.world(), time).await;
                 let problem = (!facts.worked)
                     .then(|| format!("the target's time did not pass: {}", facts.output));
                 locked(&self.record).hooks.push(facts);
-                problem.map_or(Ok(()), Err)
+                if let Some(problem) = problem {
+                    return Err(problem);
+                }
+                match at.as_ref().and_then(|moment| moment.of.as_ref()) {
+                    Some(of) if self.board.has_come(of, When::LastByte) => Err(format!(
+                        "`{of}` had been answered before the target's time had passed"
+                    )),
+                    _ => Ok(()),
+                }
             }
             Step::Read { name } => {
                 self.settle(&ReadingKind::Named(name.clone())).await;
@@ -279,6 +290,9 @@ impl<'a> RoundRun<'a> {
         ready: Option<&Barrier>,
     ) -> Result<(), String> {
         let spec = self.specs(request, 1)?.remove(0);
+        // Twice the declared time shows that the key is not freed in time; more shows nothing new.
+        let lock_timeout = self.context.contract(spec.operation).lock_timeout;
+        let patience = lock_timeout.map_or(patience, |time| patience.min(2 * time));
         let began = Instant::now();
         let mut attempt = 0;
         let ended = loop {

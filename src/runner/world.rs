@@ -8,16 +8,19 @@ use super::mask::Masker;
 use super::spec::{Spec, fresh_word};
 use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
 use crate::contract::Contract;
-use crate::plan::PlannedCase;
-use crate::scenario::{OperationRole, PrincipalRole};
+use crate::plan::{self, PlannedCase};
+use crate::scenario::{Case, OperationRole, PrincipalRole, Scenario};
 use crate::target::key::KeyPlace;
 use crate::target::operation::{Operation, Variant};
 use crate::target::placeholder::{Placeholder, Values};
 use crate::target::principal::{Principal, Role};
-use crate::target::render::{Credentials, Form, Recipe, RenderError, Rendered, render};
+use crate::target::render::{
+    Credentials, Form, Recipe, RenderError, Rendered, basic_credentials, render,
+};
 use crate::target::request::Request;
 use crate::target::selector::Answer;
 use crate::target::{HttpVersion, Target};
+use crate::transcript::Transcript;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -40,7 +43,13 @@ pub struct Setup {
     pub seed: u64,
     /// The port that a managed server was given.
     pub port: Option<u16>,
+    /// Tells whether more rounds are needed.
+    pub shown: Shown,
 }
+
+/// How many rounds of a case have shown something so far. The runner does not judge: whoever
+/// sets it up hands it this.
+pub type Shown = fn(&Scenario, &Case, &Contract, &Transcript) -> u32;
 
 /// Why a run cannot even begin, or cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,6 +74,7 @@ pub(super) struct World {
     started: Instant,
     run: String,
     run_started: SystemTime,
+    pub(super) shown: Shown,
     port: Option<u16>,
     seed: u64,
     requests: AtomicU64,
@@ -125,6 +135,9 @@ impl Cast {
     }
 }
 
+/// Bytes of an answer beside the graded ones that are read: the target may never stop.
+const MOST_FETCHED: usize = 32 << 20;
+
 /// What a request beside the graded ones came back with.
 #[derive(Clone, Debug)]
 pub(super) struct Fetched {
@@ -140,13 +153,6 @@ impl Fetched {
             headers: &self.headers,
             body: &self.body,
         }
-    }
-
-    /// Status and the beginning of the body, for messages.
-    pub(super) fn says(&self) -> String {
-        let text = String::from_utf8_lossy(&self.body);
-        let shown: String = text.chars().take(200).collect();
-        format!("{} {shown}", self.status)
     }
 }
 
@@ -177,7 +183,7 @@ impl World {
             .map_err(|error| RunError(format!("no HTTP client: {error}")))?;
         let wire = Wire::new(setup.tls, version).map_err(|error| RunError(error.to_string()))?;
         Ok(World {
-            masker: Masker::new(&setup.target.secrets),
+            masker: Masker::new(&setup.target.secrets, &basic_credentials(&setup.target)),
             fixtures: Fixtures::default(),
             ledger: Ledger::default(),
             baselines: tokio::sync::Mutex::default(),
@@ -192,6 +198,7 @@ impl World {
             started: Instant::now(),
             run: fresh_word(),
             run_started: SystemTime::now(),
+            shown: setup.shown,
             port: setup.port,
             seed: setup.seed,
             requests: AtomicU64::new(0),
@@ -226,9 +233,8 @@ impl World {
     pub(super) fn key_place(&self, operation: &Operation) -> Option<KeyPlace> {
         let declared = operation.key.clone().or_else(|| self.target.key.clone());
         declared.or_else(|| {
-            let header = self.contract(&operation.name).key.header.clone()?;
             Some(KeyPlace::At {
-                carrier: crate::target::key::Carrier::Header(header),
+                carrier: plan::carrier(&self.contract(&operation.name).key)?,
                 form: crate::target::key::KeyForm::default(),
             })
         })
@@ -515,19 +521,42 @@ impl World {
             }
             self.masker.mask(&text)
         };
-        let response = request.send().await.map_err(says)?;
+        let mut response = request.send().await.map_err(says)?;
         let status = response.status().as_u16();
         let headers = response
             .headers()
             .iter()
             .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
             .collect();
-        let body = response.bytes().await.map_err(says)?.to_vec();
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(says)? {
+            body.extend_from_slice(&chunk);
+            if body.len() > MOST_FETCHED {
+                return Err(format!("an answer of more than {} MiB", MOST_FETCHED >> 20));
+            }
+        }
         Ok(Fetched {
             status,
             headers,
             body,
         })
+    }
+
+    /// Status and the beginning of the body, for messages: without secrets, which the target may
+    /// send back as it got them.
+    pub(super) fn told(&self, fetched: &Fetched) -> String {
+        let mut text = self.masker.mask(&String::from_utf8_lossy(&fetched.body));
+        let answer = fetched.answer();
+        let secrets = self.target.mask.iter();
+        for secret in secrets
+            .flat_map(|selector| selector.select(&answer))
+            .filter_map(|value| super::answer::plain(&value))
+        {
+            text = text.replace(secret.as_str(), &self.masker.pseudonym(&secret));
+        }
+        // Cut last: half a secret would be found by nobody.
+        let shown: String = text.chars().take(200).collect();
+        format!("{} {shown}", fetched.status)
     }
 
     /// Refuses hosts that nobody named.
@@ -691,7 +720,9 @@ impl Values for Filling<'_> {
                     .select(&response.answer())
                     .into_iter()
                     .next()
-                    .ok_or_else(|| format!("it is not in the response ({})", response.says()))
+                    .ok_or_else(|| {
+                        format!("it is not in the response ({})", self.world.told(response))
+                    })
             }
             Placeholder::Secret(_) | Placeholder::Var(_) | Placeholder::Filler(_) => {
                 Err("it is filled in where the request is made".to_owned())

@@ -269,6 +269,20 @@ impl Check {
     }
 }
 
+/// The kinds that only say whether a run has shown anything, and judge nothing.
+const ASSUMPTIONS_ONLY: [&str; 2] = ["overlap", "straddled"];
+
+/// The kinds that can be assumed. The last three belong to users' own scenarios.
+const ASSUMABLE: [&str; 7] = [
+    "effects",
+    "outcome",
+    "overlap",
+    "straddled",
+    "status",
+    "header",
+    "json",
+];
+
 /// The set of a word in a scenario.
 pub(super) fn outcome_word(word: &str) -> Result<Outcome, String> {
     Outcome::from_word(word).ok_or_else(|| match yaml::nearest(word, Outcome::words()) {
@@ -481,8 +495,38 @@ struct CommonFields {
 }
 
 impl Expectation {
-    /// Reads one expectation: a map with a single key.
-    pub(super) fn read(node: &Node) -> Result<Expectation, Diagnostic> {
+    /// Reads an expectation of a checklist item.
+    pub(super) fn expected(node: &Node) -> Result<Expectation, Diagnostic> {
+        if let Some([entry]) = node.as_map()
+            && ASSUMPTIONS_ONLY.contains(&entry.key.as_str())
+        {
+            return Err(Diagnostic::error(format!(
+                "`{}` is an assumption: it says whether the run shows anything",
+                entry.key
+            ))
+            .at(entry.key_span.clone())
+            .help("put it under `assume`"));
+        }
+        Expectation::read(node)
+    }
+
+    /// Reads an assumption.
+    pub(super) fn assumed(node: &Node) -> Result<Expectation, Diagnostic> {
+        if let Some([entry]) = node.as_map()
+            && KINDS.contains(&entry.key.as_str())
+            && !ASSUMABLE.contains(&entry.key.as_str())
+        {
+            return Err(
+                Diagnostic::error(format!("`{}` cannot be assumed", entry.key))
+                    .at(entry.key_span.clone())
+                    .help(format!("assumptions are {}", ASSUMABLE[..4].join(", "))),
+            );
+        }
+        Expectation::read(node)
+    }
+
+    /// Reads a map with a single key, its kind.
+    fn read(node: &Node) -> Result<Expectation, Diagnostic> {
         let (kind, body) = super::parse::single_key(node, "an expectation", &KINDS, &NOT_YET)?;
         let (common, own) = super::parse::split(body, &["id", "level", "unless"]);
         let common: CommonFields = yaml::decode(&common)?;
@@ -664,6 +708,11 @@ impl Expectation {
             }
             "status" => {
                 let fields: StatusFields = yaml::decode(&own)?;
+                if !(100..600).contains(&fields.is) {
+                    let message = format!("{} is no status: they are 100 to 599", fields.is);
+                    let place = own.get("is").map_or_else(place, |node| node.span.clone());
+                    return Err(Diagnostic::error(message).at(place));
+                }
                 let id = format!("status:{}", fields.of);
                 (
                     Check::Status {
@@ -677,8 +726,9 @@ impl Expectation {
                 let fields: HeaderFields = yaml::decode(&own)?;
                 if let Err(error) = regex::Regex::new(&fields.matches) {
                     return Err(Diagnostic::error(format!(
-                        "`{}` is no regular expression: {error}",
-                        fields.matches
+                        "`{}` is no regular expression: {}",
+                        fields.matches,
+                        yaml::in_one_line(&error)
                     ))
                     .at(own
                         .get("matches")

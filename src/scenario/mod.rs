@@ -3,6 +3,7 @@
 //! Nothing here knows a URL, a header or a status: scenarios speak of roles, and the target file
 //! says how its API is brought there.
 
+mod cases;
 mod check;
 mod expectation;
 pub mod library;
@@ -10,6 +11,7 @@ mod moment;
 mod parse;
 mod request;
 mod shape;
+mod words;
 
 use std::time::Duration;
 
@@ -17,6 +19,7 @@ pub use expectation::{Bound, Check, Expectation, OutcomeBound, SeekIn};
 pub use moment::{Amount, Moment, Quantity, TimeSpan, When};
 pub use parse::parse;
 pub use request::{Close, Fault, Key, KeyShape, KeyTwist, Like, Marker, Request, ResponsePart};
+pub use words::{FORMS, VARIANTS};
 
 use crate::checklist::ItemId;
 use serde::{Deserialize, Serialize};
@@ -146,6 +149,8 @@ pub enum Need {
     Retention,
     /// A retention with a maximum.
     RetentionEnd,
+    /// A retention that is counted from the completion of the request.
+    RetentionFromCompletion,
     /// A contract with first-sent dates.
     FirstSent,
 }
@@ -157,7 +162,7 @@ pub struct Rounds {
     pub count: u32,
     /// Rounds that must have shown something.
     pub valid: u32,
-    /// Rounds to go on to while a bound asked for is not reached.
+    /// Rounds to go on to while too few have shown something.
     pub up_to: u32,
     /// Rounds that may run at once.
     pub side_by_side: u32,
@@ -210,7 +215,12 @@ pub enum Step {
     /// Our time passes.
     Wait(Wait),
     /// The target's time passes.
-    Elapse(TimeSpan),
+    Elapse {
+        /// How much of it.
+        time: TimeSpan,
+        /// When, while the step that it names is still under way. Else at once.
+        at: Option<Moment>,
+    },
     /// A named reading of all probes.
     Read {
         /// The reading's name.
@@ -242,7 +252,7 @@ impl Step {
             | Step::Burst { request, .. }
             | Step::Retry { request, .. } => Some(&request.name),
             Step::Read { name } | Step::Recheck { name, .. } => Some(name),
-            Step::Together(_) | Step::Wait(_) | Step::Elapse(_) | Step::Hook { .. } => None,
+            Step::Together(_) | Step::Wait(_) | Step::Elapse { .. } | Step::Hook { .. } => None,
         }
     }
 

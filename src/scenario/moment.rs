@@ -19,6 +19,31 @@ pub struct Moment {
     pub spread: Option<[TimeSpan; 2]>,
 }
 
+impl Moment {
+    /// Whether a spread runs forwards; the error says that it does not.
+    pub(super) fn forwards(spread: Option<&[TimeSpan; 2]>) -> Result<(), String> {
+        let [from, to] = match spread {
+            Some(spread) => spread,
+            None => return Ok(()),
+        };
+        let backwards = match (from.0, to.0) {
+            (Amount::Fixed(from), Amount::Fixed(to)) => to < from,
+            (
+                Amount::Share { share: from, of },
+                Amount::Share {
+                    share: to,
+                    of: same,
+                },
+            ) => of == same && to < from,
+            _ => false,
+        };
+        match backwards {
+            true => Err(format!("the spread from {from} to {to} runs backwards")),
+            false => Ok(()),
+        }
+    }
+}
+
 /// What can happen to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,5 +1,6 @@
 //! From a YAML file to a [`Scenario`], with a place for everything that is wrong.
 
+use super::cases::read_cases;
 use super::check;
 use super::expectation::Expectation;
 use super::moment::{FixedTime, TimeSpan};
@@ -29,12 +30,22 @@ pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, V
         problems.push(problem);
         Rounds::ONE
     });
-    let cases = read_cases(&fields, &mut problems);
-    let assume = read_list(&fields.assume, &mut problems);
+    if fields.steps.is_empty() {
+        let place = root.get("steps").map_or(&root.span, |steps| &steps.span);
+        problems.push(
+            Diagnostic::error("there are no steps: nothing would be sent")
+                .at(place.clone())
+                .help("add at least one, such as - send: { as: first, key: fresh }"),
+        );
+    }
+    let read = read_cases(&fields.steps, fields.cases.as_ref(), &mut problems);
+    let assume = read_list(&fields.assume, Expectation::assumed, &mut problems);
     let expect = read_expect(&fields.expect, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }
+    let (cases, nodes): (Vec<Case>, Vec<Vec<Node>>) =
+        read.into_iter().map(|read| (read.case, read.nodes)).unzip();
     let scenario = Scenario {
         id: id.to_owned(),
         title: fields.title,
@@ -50,7 +61,7 @@ pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, V
         harmless: fields.harmless,
         sources: fields.sources,
     };
-    let problems = check::check(&scenario, &root, library);
+    let problems = check::check(&scenario, &nodes, &root, library);
     if problems.is_empty() {
         Ok(scenario)
     } else {
@@ -151,18 +162,28 @@ fn read_rounds(node: Option<&Node>) -> Result<Rounds, Diagnostic> {
             fields.count
         ))));
     }
+    if let Some(up_to) = fields.up_to.filter(|up_to| *up_to < fields.count) {
+        return Err(place(Diagnostic::error(format!(
+            "up-to ({up_to}) is less than count ({})",
+            fields.count
+        ))));
+    }
     Ok(Rounds {
         count: fields.count,
         valid,
-        up_to: fields.up_to.unwrap_or(fields.count).max(fields.count),
+        up_to: fields.up_to.unwrap_or(fields.count),
         side_by_side: fields.side_by_side.unwrap_or(1).clamp(1, fields.count),
     })
 }
 
-fn read_list(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Expectation> {
+fn read_list(
+    nodes: &[Node],
+    read: fn(&Node) -> Result<Expectation, Diagnostic>,
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<Expectation> {
     let mut list = Vec::new();
     for node in nodes {
-        match Expectation::read(node) {
+        match read(node) {
             Ok(expectation) => list.push(expectation),
             Err(problem) => problems.push(problem),
         }
@@ -187,22 +208,31 @@ fn read_expect(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<(ItemId, Expe
     } in entries
     {
         let Some(item) = ItemId::from_name(key) else {
-            problems.push(
-                Diagnostic::error(format!("unknown checklist item `{key}`"))
-                    .at(key_span.clone())
-                    .help("items are item-1 to item-9: `idemspec list` shows them"),
-            );
+            let problem =
+                Diagnostic::error(format!("unknown checklist item `{key}`")).at(key_span.clone());
+            problems.push(match ItemId::from_name(&format!("item-{key}")) {
+                Some(item) => problem.help(format!("did you mean `{item}`?")),
+                None => {
+                    problem.help("items are item-1 to item-9: `idemspec list items` shows them")
+                }
+            });
             continue;
         };
         match value.as_list() {
+            Some([]) => problems.push(
+                Diagnostic::error(format!("{key} expects nothing"))
+                    .at(value.span.clone())
+                    .help("add at least one expectation, or leave the item out"),
+            ),
             Some(list) => expect.extend(
-                read_list(list, problems)
+                read_list(list, Expectation::expected, problems)
                     .into_iter()
                     .map(|expectation| (item, expectation)),
             ),
             None => problems.push(
                 Diagnostic::error(format!("{key} holds a list of expectations"))
-                    .at(value.span.clone()),
+                    .at(value.span.first_line())
+                    .help("begin each expectation with `- `"),
             ),
         }
     }
@@ -216,125 +246,8 @@ fn read_expect(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<(ItemId, Expe
     expect
 }
 
-fn read_cases(fields: &Fields, problems: &mut Vec<Diagnostic>) -> Vec<Case> {
-    let plain = |problems: &mut Vec<Diagnostic>| Case {
-        name: None,
-        steps: read_steps(&fields.steps, problems),
-    };
-    let Some(node) = &fields.cases else {
-        return vec![plain(problems)];
-    };
-    let Some(entries) = node.as_map().filter(|entries| !entries.is_empty()) else {
-        problems.push(
-            Diagnostic::error("cases is a map from names to changed steps").at(node.span.clone()),
-        );
-        return vec![plain(problems)];
-    };
-    let names = step_names(&fields.steps);
-    let mut cases = Vec::new();
-    for Entry {
-        key,
-        value,
-        key_span,
-    } in entries
-    {
-        if !is_word(key) {
-            problems.push(
-                Diagnostic::error(format!(
-                    "`{key}` is no name for a case: use small letters, digits and -"
-                ))
-                .at(key_span.clone()),
-            );
-        }
-        let mut steps = fields.steps.clone();
-        for patch in value.as_map().unwrap_or_default() {
-            if !names.contains(&patch.key) {
-                let near = yaml::nearest(&patch.key, names.iter().map(String::as_str));
-                let problem = Diagnostic::error(format!(
-                    "case `{key}` changes the step `{}`, and there is none",
-                    patch.key
-                ))
-                .at(patch.key_span.clone());
-                problems.push(match near {
-                    Some(near) => problem.help(format!("did you mean `{near}`?")),
-                    None => problem.help(format!("steps are {}", names.join(", "))),
-                });
-                continue;
-            }
-            for step in &mut steps {
-                patch_step(step, patch);
-            }
-        }
-        // What is wrong in the shared steps is said once, not once for each case.
-        let mut own = Vec::new();
-        let steps = read_steps(&steps, &mut own);
-        for problem in own {
-            if !problems.contains(&problem) {
-                problems.push(problem);
-            }
-        }
-        cases.push(Case {
-            name: Some(key.clone()),
-            steps,
-        });
-    }
-    cases
-}
-
-fn is_word(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-}
-
-/// The `as` of every step, in the order of the file.
-fn step_names(steps: &[Node]) -> Vec<String> {
-    let mut names = Vec::new();
-    for step in steps {
-        for entry in step.as_map().unwrap_or_default() {
-            match entry.value.as_list() {
-                Some(inner) if entry.key == "together" => names.extend(step_names(inner)),
-                _ => names.extend(
-                    entry
-                        .value
-                        .get("as")
-                        .and_then(Node::as_text)
-                        .map(str::to_owned),
-                ),
-            }
-        }
-    }
-    names
-}
-
-/// Lays a case's fields over the step that they name.
-fn patch_step(step: &mut Node, patch: &Entry) {
-    let Value::Map(entries) = &mut step.value else {
-        return;
-    };
-    for entry in entries {
-        if let (true, Value::List(inner)) = (entry.key == "together", &mut entry.value.value) {
-            for step in inner {
-                patch_step(step, patch);
-            }
-            continue;
-        }
-        if entry.value.get("as").and_then(Node::as_text) != Some(&patch.key) {
-            continue;
-        }
-        if let Value::Map(fields) = &mut entry.value.value {
-            for new in patch.value.as_map().unwrap_or_default() {
-                match fields.iter_mut().find(|field| field.key == new.key) {
-                    Some(old) => *old = new.clone(),
-                    None => fields.push(new.clone()),
-                }
-            }
-        }
-    }
-}
-
-fn read_steps(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Step> {
+/// Reads the steps, and collects what is wrong with them.
+pub(super) fn read_steps(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut unnamed = 0;
     for node in nodes {
@@ -401,8 +314,13 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 patience: fields.r#for.map_or(Duration::from_secs(65), |time| time.0),
             })
         }
+        "read" | "recheck" if inside_together => Err(Diagnostic::error(format!(
+            "a together holds no {kind}: it would not know when to look"
+        ))
+        .at(node.span.first_line())
+        .help("put it before or after the together")),
         "together" if inside_together => {
-            Err(Diagnostic::error("a together holds no other together").at(node.span.clone()))
+            Err(Diagnostic::error("a together holds no other together").at(node.span.first_line()))
         }
         "together" => {
             let Some(list) = body.as_list().filter(|list| !list.is_empty()) else {
@@ -417,7 +335,21 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
             Ok(Step::Together(steps))
         }
         "wait" => read_wait(body).map(Step::Wait),
-        "elapse" => yaml::decode::<TimeSpan>(body).map(Step::Elapse),
+        "elapse" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct ElapseFields {
+                time: TimeSpan,
+                at: Moment,
+            }
+            if body.as_map().is_none() {
+                return yaml::decode(body).map(|time| Step::Elapse { time, at: None });
+            }
+            yaml::decode::<ElapseFields>(body).map(|fields| Step::Elapse {
+                time: fields.time,
+                at: Some(fields.at),
+            })
+        }
         "read" => {
             #[derive(Deserialize)]
             #[serde(deny_unknown_fields)]

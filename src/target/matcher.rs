@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::selector::Answer;
 use super::selector::Selector;
+use crate::yaml::in_one_line;
 
 /// Conditions on a response; all must hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,9 +86,10 @@ impl Wants {
             .and_then(|rest| rest.strip_suffix('/'))
             .filter(|inside| !inside.is_empty());
         match inside {
-            Some(expression) => Regex::new(expression)
-                .map(Wants::Pattern)
-                .map_err(|error| format!("`{text}` is no regular expression: {error}")),
+            Some(expression) => Regex::new(expression).map(Wants::Pattern).map_err(|error| {
+                let why = in_one_line(&error);
+                format!("`{text}` is no regular expression: {why}")
+            }),
             None => Ok(Wants::Equal(Value::String(text.to_string()))),
         }
     }

@@ -208,6 +208,16 @@ fn words(kind: &ErrorKind) -> (String, &'static str) {
             "unknown escape within double quotes",
             "write \\\\ for a backslash, or use single quotes",
         ),
+        ErrorKind::UnexpectedCharacter { character } if character.is_control() => {
+            let message = format!(
+                "the control character {} cannot stand here",
+                character.escape_unicode()
+            );
+            return (
+                message,
+                "remove it, or write it as an escape within double quotes",
+            );
+        }
         ErrorKind::UnexpectedCharacter { character } => {
             let message = format!("a plain value cannot begin with `{character}`");
             return (message, "quote the value");

@@ -157,6 +157,13 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate.to_owned())
 }
 
+/// What an error of a library says over several lines, in one: the last, which names the cause.
+pub fn in_one_line(error: &impl fmt::Display) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    last.trim_start_matches("error: ").to_owned()
+}
+
 struct Mark<'a> {
     span: &'a Span,
     label: Option<&'a String>,

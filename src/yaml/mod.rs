@@ -17,7 +17,7 @@ mod scalar;
 use std::sync::Arc;
 
 pub use decode::decode;
-pub use diagnostic::{Diagnostic, Severity, nearest};
+pub use diagnostic::{Diagnostic, Severity, in_one_line, nearest};
 pub use parse::parse;
 pub use placed::Placed;
 

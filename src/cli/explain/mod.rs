@@ -142,9 +142,9 @@ fn flaw_in_words(flaw: Flaw, scenarios: &[Scenario]) -> String {
 pub(super) fn catches(scenario: &Scenario, flaw: Flaw) -> bool {
     flaw.breaks().iter().any(|name| {
         let name = name
-            .rsplit_once(':')
-            .filter(|(_, id)| id.contains('/'))
-            .map_or(*name, |(_, id)| id);
+            .split_once(':')
+            .filter(|(operation, _)| !operation.contains('/'))
+            .map_or(*name, |(_, rest)| rest);
         name.strip_prefix(scenario.id.as_str())
             .is_some_and(|rest| rest.starts_with(['#', '/']))
     })

@@ -134,7 +134,11 @@ fn circumstances(scenario: &Scenario, text: &mut String) {
     let rounds = scenario.rounds;
     let _ = write!(text, "Rounds: {}", rounds.count);
     if rounds.up_to > rounds.count {
-        let _ = write!(text, ", up to {} where that shows more", rounds.up_to);
+        let _ = write!(
+            text,
+            ", up to {} while too few have shown something",
+            rounds.up_to
+        );
     }
     let _ = writeln!(text, "; at least {} must show something.", rounds.valid);
     if scenario.runs == Runs::AtEnd {
@@ -169,6 +173,7 @@ fn need(need: Need) -> &'static str {
         Need::Lookup => "a declared look-up",
         Need::Replicas => "two base URLs of one API",
         Need::Retention => "a declared retention",
+        Need::RetentionFromCompletion => "a declared retention that begins with completion",
         Need::RetentionEnd => "a declared retention with a maximum",
         Need::FirstSent => "a contract with first-sent dates",
     }

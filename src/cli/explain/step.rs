@@ -80,7 +80,10 @@ fn sentence(step: &Step) -> String {
         Step::Wait(Wait::RetryAfter(step)) => {
             format!("Wait as long as the response to `{step}` asks for.")
         }
-        Step::Elapse(time) => format!("Let {time} pass in the target."),
+        Step::Elapse { time, at: None } => format!("Let {time} pass in the target."),
+        Step::Elapse { time, at: Some(at) } => {
+            format!("Let {time} pass in the target, {}.", moment(at, "it"))
+        }
         Step::Read { name } => format!("Read all probes, as `{name}`."),
         Step::Hook { run, at, undo } => {
             let at = at

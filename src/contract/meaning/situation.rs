@@ -49,6 +49,8 @@ pub struct Situation<'a> {
     pub first_succeeded: bool,
     /// What that response meant; empty if there was none.
     pub first_outcome: Outcome,
+    /// An earlier request with the key was cut off before it had arrived in full.
+    pub cut_before: bool,
     /// One of the earlier requests may have been carried out.
     pub may_be_done: bool,
     /// Others with the key were sent so close to it that any of them may have arrived first.
@@ -212,6 +214,12 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
         first: first.and_then(|exchange| exchange.response.as_ref()),
         first_succeeded: first_success.is_some(),
         first_outcome: first.map_or(Outcome::NONE, |exchange| exchange.outcome),
+        cut_before: round.exchanges.iter().any(|other| {
+            other.delivery == Delivery::NotSent
+                && other.times.ended <= sent
+                && shares_key(other, this)
+                && same_scope(other, this)
+        }),
         may_be_done: own_earlier().any(may_be_done),
         crowded: own().any(|other| began(other) < over(this) + SKEW && sent < over(other)),
         like_foreign,

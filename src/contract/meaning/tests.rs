@@ -425,6 +425,15 @@ fn waiting_for_a_request_that_never_arrived_ends_in_an_execution() {
         exchanges,
         &[Meaning::Executed],
     );
+    let mut cut = lost();
+    cut.delivery = Delivery::NotSent;
+    let exchanges = vec![cut, got(409), got(409)];
+    means(
+        "half of it has taken the key",
+        GENERIC,
+        exchanges,
+        &[Meaning::InFlight],
+    );
 }
 
 #[test]

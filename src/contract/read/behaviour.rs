@@ -113,8 +113,8 @@ pub(super) fn pattern(node: &Node) -> Result<Regex, Diagnostic> {
         Diagnostic::error("a pattern is a regular expression").at(node.span.clone())
     })?;
     Regex::new(&text).map_err(|error| {
-        Diagnostic::error(format!("`{text}` is no regular expression: {error}"))
-            .at(node.span.clone())
+        let why = yaml::in_one_line(&error);
+        Diagnostic::error(format!("`{text}` is no regular expression: {why}")).at(node.span.clone())
     })
 }
 

@@ -37,6 +37,7 @@ pub(super) struct Fields {
     pub precedence: Option<Node>,
     #[serde(default)]
     pub after: BTreeMap<FailureClass, Node>,
+    pub atomic: Option<Node>,
     pub transient: Option<Node>,
     pub retry: Option<Node>,
     pub lookup: Option<Node>,
@@ -152,12 +153,26 @@ pub(super) struct Time(pub Duration);
 
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        humantime::parse_duration(&text).map(Time).map_err(|_| {
-            serde::de::Error::custom(format!(
-                "`{text}` is no duration: write one such as 30s or 24h"
-            ))
-        })
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = Time;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a duration such as 30s or 24h")
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Time, E> {
+                humantime::parse_duration(text).map(Time).map_err(|_| {
+                    E::custom(format!(
+                        "`{text}` is no duration: write one such as 30s or 24h"
+                    ))
+                })
+            }
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Time, E> {
+                Err(E::custom(format!(
+                    "a duration needs a unit, such as {number}s or {number}h"
+                )))
+            }
+        }
+        deserializer.deserialize_any(Text)
     }
 }
 

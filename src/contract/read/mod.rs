@@ -236,6 +236,7 @@ fn read(node: &Node) -> Result<Contract, Diagnostic> {
         companion_missing: behaviours(fields.on.companion_missing.as_ref())?,
         companion_malformed: behaviours(fields.on.companion_malformed.as_ref())?,
         after,
+        atomic: word(fields.atomic.as_ref(), yaml::decode)?,
         transient: transient(fields.transient.as_ref())?,
         retry: retry(fields.retry.as_ref())?,
         lookup: word(fields.lookup.as_ref(), yaml::decode)?,
@@ -250,7 +251,8 @@ fn key(fields: &KeyFields) -> Result<KeyRules, Diagnostic> {
         .map(|node| {
             let inner = pattern(node)?;
             Regex::new(&format!(r"\A(?:{inner})\z")).map_err(|error| {
-                Diagnostic::error(format!("`{inner}` is no regular expression: {error}"))
+                let why = yaml::in_one_line(&error);
+                Diagnostic::error(format!("`{inner}` is no regular expression: {why}"))
                     .at(node.span.clone())
             })
         })
@@ -288,10 +290,20 @@ fn required(node: &Node) -> Result<Required, Diagnostic> {
 
 fn lifetime(node: Option<&Node>) -> Result<Promised<Lifetime>, Diagnostic> {
     promised(node, |node| {
+        if let Some(text) = node.as_text() {
+            return Err(Diagnostic::error(
+                "retention is { min, max }: how long a key is kept at least and at most",
+            )
+            .at(node.span.clone())
+            .help(format!("retention: {{ min: {text}, max: {text} }}")));
+        }
         let fields: RetentionFields = yaml::decode(node)?;
         let clock = fields.clock()?;
         match (fields.min, fields.max, fields.forever) {
             (None, None, Some(true)) => Ok(Lifetime::Forever),
+            (Some(Time(min)), Some(Time(max)), None) if max < min => {
+                Err(Diagnostic::error("min is more than max").at(node.span.clone()))
+            }
             (Some(Time(min)), max, None) => Ok(Lifetime::Limited(Retention {
                 min,
                 max: max.map(|time| time.0),

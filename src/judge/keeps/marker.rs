@@ -14,13 +14,15 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
             who(exchange)
         ));
     };
-    if !response.success || !exchange.outcome.may_be(Meaning::Replayed) {
+    let replayed = response.success && exchange.outcome.may_be(Meaning::Replayed);
+    if !replayed && (!response.success || view.contract.replay_marker.value.is_some()) {
         return Look::Nothing(format!(
             "{} was {}, not a replay",
             who(exchange),
             exchange.outcome
         ));
     }
+    // Also where the repeat was carried out again, nothing tells it from a first answer.
     let found = find(first, response);
     let kept = view.contract.replay_marker.value.as_ref().map(|marker| {
         let key = exchange.key.value.as_deref();

@@ -349,7 +349,7 @@ fn retention(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look 
             .round
             .hooks
             .iter()
-            .filter(|hook| hook.at >= began(first) && hook.at <= began(exchange))
+            .filter(|hook| hook.at >= first.times.ended && hook.at <= began(exchange))
             .filter_map(|hook| hook.moved)
             .sum();
         moved.max(began(exchange).saturating_sub(first.times.ended))

@@ -1,10 +1,12 @@
 //! Tests of rounds, assumptions and what was recorded under another contract.
 
+use crate::contract::Contract;
 use crate::judge::sample::{
     answered, contract, demo, expecting, judged, judged_again, judged_with, paid, round, scenario,
     transcript,
 };
 use crate::outcome::{Meaning, Outcome};
+use crate::promise::Level;
 use crate::scenario::Scenario;
 use crate::transcript::Round;
 use crate::verdict::Verdict;
@@ -135,6 +137,28 @@ fn a_broken_assumption_hides_no_harm_and_voids_the_rest() {
         "{}",
         finding.reason
     );
+}
+
+#[test]
+fn a_contract_makes_a_must_of_no_second_effect_after_an_error() {
+    let claim = expecting("effects: { at-most: 1, level: should }");
+    let doubled = || {
+        let rounds = [answered("first", 500), paid("again", "pay_2")];
+        vec![round(rounds).late(&["pay_1", "pay_2"])]
+    };
+    let level = |contract: &Contract| {
+        let finding = judged(&claim, contract, doubled());
+        assert_eq!(finding.verdict, Verdict::Fail, "{}", finding.reason);
+        finding.level
+    };
+    assert_eq!(level(&contract("")), Level::Should);
+    assert_eq!(
+        level(&contract("extends: generic\natomic: true")),
+        Level::Must
+    );
+    let stored = "extends: generic\nafter: { server-5xx: { is: stored, strength: must } }";
+    assert_eq!(level(&contract(stored)), Level::Must);
+    assert_eq!(level(&demo()), Level::Must);
 }
 
 #[test]

@@ -50,6 +50,15 @@ fn a_wrapped_body_that_names_the_same_resource_is_an_observation() {
 }
 
 #[test]
+fn a_header_that_is_gone_is_not_another_one() {
+    let bare = under("extends: demo", paid("again", "pay_1"));
+    assert!(bare.reason.ends_with(": no etag"), "{}", bare.reason);
+    let other = paid("again", "pay_1").header("ETag", "\"2\"");
+    let other = under("extends: demo", other);
+    assert!(other.reason.ends_with(": another etag"), "{}", other.reason);
+}
+
+#[test]
 fn another_resource_and_no_resource_break_it_under_any_contract() {
     let other = paid("again", "pay_2").header("ETag", "\"1\"");
     let empty = answered("again", 200);

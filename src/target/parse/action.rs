@@ -38,12 +38,14 @@ impl Reader<'_> {
         let command = fields.take("command");
         let request = fields.take("request");
         let timeout = fields.take("timeout");
-        fields.finish();
+        let sound = fields.finish();
         let what = match (command, request) {
             (Some(command), None) => self.command(command, site).map(Deed::Command),
             (None, Some(request)) => self.request(request, site).map(Deed::Request),
             _ => {
-                self.error(&node.span, "an action is one of `command` and `request`");
+                if sound {
+                    self.error(&node.span, "an action is one of `command` and `request`");
+                }
                 None
             }
         };

@@ -43,7 +43,7 @@ impl Reader<'_> {
         let timeout = fields.take("timeout");
         let cleanup = fields.take("cleanup");
         let maker = fields.take("as");
-        fields.finish();
+        let sound = fields.finish();
         if let (Some(with), None) = (with, operation) {
             self.error(&with.key_span, "`with` goes with `operation`");
         }
@@ -65,10 +65,12 @@ impl Reader<'_> {
                 }
             }),
             _ => {
-                self.error(
-                    &entry.key_span,
-                    format!("{what} needs one of `request`, `command` and `operation`"),
-                );
+                if sound {
+                    self.error(
+                        &entry.key_span,
+                        format!("{what} needs one of `request`, `command` and `operation`"),
+                    );
+                }
                 None
             }
         };

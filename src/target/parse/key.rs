@@ -1,5 +1,6 @@
 //! `key` and `contract`.
 
+use crate::yaml::Diagnostic;
 use crate::yaml::Node;
 use crate::yaml::Value;
 
@@ -34,6 +35,7 @@ impl Reader<'_> {
                 );
                 return None;
             }
+            self.check_header_name(&text, &node.span);
             return Some(match text.as_str() {
                 "none" => KeyPlace::None,
                 _ => KeyPlace::At {
@@ -53,7 +55,7 @@ impl Reader<'_> {
         let quoted = fields
             .take("quoted")
             .and_then(|node| self.truth(node, "quoted"));
-        fields.finish();
+        let sound = fields.finish();
         if min > max && max.is_some() {
             self.error(&node.span, "min is more than max");
         }
@@ -62,23 +64,31 @@ impl Reader<'_> {
             .filter_map(|(name, node)| Some((name, node?)))
             .collect();
         let [(kind, place)] = given.as_slice() else {
-            self.error(
-                &node.span,
-                "a key goes into one of `header`, `query`, `form` and `json`",
-            );
+            if sound || given.len() > 1 {
+                self.error(
+                    &node.span,
+                    "a key goes into one of `header`, `query`, `form` and `json`",
+                );
+            }
             return None;
         };
         let text = self.text(place, "a place")?;
         let carrier = match *kind {
-            "header" => Carrier::Header(text),
+            "header" => {
+                self.check_header_name(&text, &place.span);
+                Carrier::Header(text)
+            }
             "query" => Carrier::Query(text),
             "form" => Carrier::Form(text),
             _ => {
                 let Some(path) = singular_path(&text) else {
-                    self.error(
-                        &place.span,
-                        "the key's place is one node: a path such as $.meta.key",
-                    );
+                    let problem =
+                        Diagnostic::error("the key's place is one node: a path such as $.meta.key")
+                            .at(place.span.clone());
+                    self.report(match text.starts_with('$') {
+                        true => problem,
+                        false => problem.help(format!("write $.{text}")),
+                    });
                     return None;
                 };
                 Carrier::Json(path)

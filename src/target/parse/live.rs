@@ -1,5 +1,6 @@
 //! Base URLs when the file is loaded, and the signs that a target is no sandbox.
 
+use crate::yaml::Diagnostic;
 use crate::yaml::Node;
 
 use super::context::PartOfFile;
@@ -20,10 +21,17 @@ pub(super) fn base_url(reader: &Reader<'_>, node: &Node) -> Option<BaseUrl> {
         template: filled,
         literal_host: host_is_literal(&written),
     };
+    if reader.is_wrong(&node.span) {
+        return None;
+    }
     match url.resolve(Some(1)) {
         Ok(_) => Some(url),
         Err(message) => {
-            reader.error(&node.span, message);
+            let problem = Diagnostic::error(message).at(node.span.clone());
+            reader.report(match written.contains("://") {
+                true => problem,
+                false => problem.help(format!("write the whole URL, such as http://{written}")),
+            });
             None
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::yaml::Diagnostic;
 use crate::yaml::Entry;
 use crate::yaml::Node;
 
@@ -9,11 +10,14 @@ use super::context::PartOfFile;
 use super::context::Site;
 use super::reader::Fields;
 use super::reader::Reader;
+use crate::target::key::Carrier;
 use crate::target::key::KeyPlace;
 use crate::target::matcher::Match;
 use crate::target::operation::AsyncResult;
 use crate::target::operation::Lookup;
 use crate::target::operation::Operation;
+use crate::target::request::Body;
+use crate::target::request::Request;
 use crate::target::selector::Selector;
 
 /// Time between two questions where the file says nothing.
@@ -51,23 +55,27 @@ impl Reader<'_> {
             ..part.site()
         };
         let request_node = fields.take("request");
-        if request_node.is_none() {
-            self.error(&entry.key_span, format!("{what} needs a `request`"));
-        }
         let request = request_node.and_then(|node| self.request(node, site(PartOfFile::Operation)));
         let variants = self.variants(&mut fields, request.as_ref(), site(PartOfFile::Operation));
         let key = fields.take("key").and_then(|node| self.key_place(node));
+        if let (Some(place), Some(request)) = (key.as_ref().or(inherited.key.as_ref()), &request) {
+            self.check_key_fits(entry, place, request);
+        }
         let contract = fields.take("contract").and_then(|node| self.contract(node));
         let success = fields
             .take("success")
             .and_then(|node| self.matcher(node, "success"));
         let volatile = fields.take("volatile").map(|node| self.selectors(node));
-        let other = fields
-            .take("other")
-            .and_then(|node| self.operation_name(node));
-        let other_method = fields
-            .take("other-method")
-            .and_then(|node| self.operation_name(node));
+        let mut another = |field| {
+            let node: &Node = fields.take(field)?;
+            let name = self.operation_name(node)?;
+            if name == entry.key {
+                self.error(&node.span, format!("`{field}` names another operation"));
+            }
+            Some(name)
+        };
+        let other = another("other");
+        let other_method = another("other-method");
         let identity = fields.take("identity").map(|node| self.selectors(node));
         let result = fields
             .take("result")
@@ -90,7 +98,9 @@ impl Reader<'_> {
         let per_execution = fields
             .take("per-execution")
             .and_then(|node| self.count(node, "per-execution"));
-        fields.finish();
+        if fields.finish() && request_node.is_none() {
+            self.error(&entry.key_span, format!("{what} needs a `request`"));
+        }
         Some(Operation {
             name: entry.key.clone(),
             request: request?,
@@ -125,6 +135,33 @@ impl Reader<'_> {
         Some(name)
     }
 
+    /// A key in the body needs a body of that kind.
+    fn check_key_fits(&self, entry: &Entry, place: &KeyPlace, request: &Request) {
+        let KeyPlace::At { carrier, .. } = place else {
+            return;
+        };
+        let wanted = match carrier {
+            Carrier::Form(_) => "form",
+            Carrier::Json(_) => "json",
+            Carrier::Header(_) | Carrier::Query(_) => return,
+        };
+        if let Some(kind) = request.body.as_ref().map(Body::kind)
+            && kind != wanted
+        {
+            let key = entry.value.get("key").or_else(|| self.document.get("key"));
+            let place = key.map_or(&entry.key_span, |node| &node.span);
+            let message = format!(
+                "the key goes into a {wanted} body, and the body of `{}` is {kind}",
+                entry.key
+            );
+            self.report(
+                Diagnostic::error(message)
+                    .at(place.clone())
+                    .help("give that operation a `key` of its own, or `key: none`"),
+            );
+        }
+    }
+
     fn lookup(&self, fields: &mut Fields<'_, '_>, site: Site) -> Lookup {
         let Some(node) = fields.take("lookup") else {
             return Lookup::default();
@@ -151,9 +188,11 @@ impl Reader<'_> {
         let identity = fields.take("identity");
         let every = fields.take("every");
         let timeout = fields.take("timeout");
-        fields.finish();
+        let sound = fields.finish();
         let (Some(request), Some(until)) = (request, until) else {
-            self.error(&node.span, "`result` needs `request` and `until`");
+            if sound {
+                self.error(&node.span, "`result` needs `request` and `until`");
+            }
             return None;
         };
         Some(AsyncResult {

@@ -9,6 +9,7 @@ use crate::yaml::Value;
 
 use super::context::PartOfFile;
 use super::reader::Reader;
+use crate::target::placeholder::Part;
 use crate::target::placeholder::Placeholder;
 use crate::target::placeholder::Template;
 use crate::target::principal::Principal;
@@ -74,6 +75,9 @@ impl Reader<'_> {
                 self.warn_without_secret(node, template);
             }
         }
+        if let (Some(node), Some(template)) = (basic, &principal.basic) {
+            self.check_basic(node, template);
+        }
         if let (Some(bearer), Some(basic)) = (bearer, basic) {
             self.report(
                 Diagnostic::error("one Authorization: bearer or basic")
@@ -108,7 +112,30 @@ impl Reader<'_> {
         principal
     }
 
+    /// Basic credentials are `id:password`, which is seen only with the secrets filled in.
+    fn check_basic(&self, node: &Node, template: &Template) {
+        let mut known = true;
+        let mut filled = String::new();
+        for part in &template.parts {
+            match part {
+                Part::Text(text) => filled.push_str(text),
+                Part::Placeholder(Placeholder::Secret(secret)) => filled.push_str(secret.reveal()),
+                Part::Placeholder(_) => known = false,
+            }
+        }
+        if known && !filled.contains(':') && !self.is_wrong(&node.span) {
+            self.report(
+                Diagnostic::error("basic credentials are `id:password`, and here is no `:`")
+                    .at(node.span.clone())
+                    .help("basic: \"ID:${secret.PASSWORD}\""),
+            );
+        }
+    }
+
     fn warn_without_secret(&self, node: &Node, template: &Template) {
+        if self.is_wrong(&node.span) {
+            return;
+        }
         let may_hold = template.holds_secret()
             || template
                 .placeholders()

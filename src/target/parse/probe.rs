@@ -37,11 +37,11 @@ impl Reader<'_> {
         let timeout = fields.take("timeout");
         let reader = fields.take("as");
         let bound = fields.take("bound");
-        fields.finish();
+        let sound = fields.finish();
         let source = match (request, command) {
             (Some(request), None) => self.request(&request.value, site).map(ProbeSource::Request),
             (None, Some(command)) => self.command(&command.value, site).map(ProbeSource::Command),
-            (None, None) if node.get("webhook").is_some() => None,
+            (None, None) if node.get("webhook").is_some() || !sound => None,
             _ => {
                 self.error(
                     &node.span,
@@ -67,6 +67,7 @@ impl Reader<'_> {
                         _ => Reading::State(selector),
                     })
             }
+            [] if !sound => None,
             _ => {
                 self.error(
                     &node.span,
@@ -111,12 +112,14 @@ impl Reader<'_> {
         let mut fields = self.fields(node, "next");
         let cursor = fields.take("cursor");
         let query = fields.take("query");
-        fields.finish();
+        let sound = fields.finish();
         let (Some(cursor), Some(query)) = (cursor, query) else {
-            self.error(
-                &node.span,
-                "`next` is a selector, or { cursor: SELECTOR, query: NAME }",
-            );
+            if sound {
+                self.error(
+                    &node.span,
+                    "`next` is a selector, or { cursor: SELECTOR, query: NAME }",
+                );
+            }
             return None;
         };
         Some(NextPage::Cursor {

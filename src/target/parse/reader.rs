@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use crate::yaml::Diagnostic;
 use crate::yaml::Entry;
 use crate::yaml::Node;
+use crate::yaml::Severity;
 use crate::yaml::Span;
 use crate::yaml::Value;
 use crate::yaml::nearest;
@@ -49,6 +50,19 @@ impl<'a> Reader<'a> {
     /// Keeps an error with its place.
     pub(super) fn error(&self, span: &Span, message: impl Into<String>) {
         self.report(Diagnostic::error(message).at(span.clone()));
+    }
+
+    /// Whether something within this place is wrong already, so that what follows from it need not
+    /// be told.
+    pub(super) fn is_wrong(&self, place: &Span) -> bool {
+        self.problems.borrow().iter().any(|problem| {
+            problem.severity == Severity::Error
+                && problem.span.as_ref().is_some_and(|span| {
+                    span.source == place.source
+                        && span.start >= place.start
+                        && span.end <= place.end
+                })
+        })
     }
 
     /// Keeps a warning with its place.
@@ -106,7 +120,20 @@ impl<'a> Reader<'a> {
         match &node.value {
             Value::Map(entries) => entries,
             _ => {
-                self.error(&node.span, format!("{what} is a map"));
+                let found = match &node.value {
+                    Value::Null => "nothing",
+                    Value::Bool(_) | Value::Number(_) | Value::Text(_) => "a single value",
+                    Value::List(_) | Value::Map(_) => "a list",
+                };
+                let problem = Diagnostic::error(format!("{what} is a map, and this is {found}"))
+                    .at(node.span.first_line());
+                let glued = node.as_text().and_then(|text| text.split_once(':'));
+                self.report(match glued {
+                    Some((key, value)) if !key.contains(' ') && !value.starts_with("//") => {
+                        problem.help(format!("a blank belongs after the `:`: {key}: {value}"))
+                    }
+                    _ => problem,
+                });
                 &[]
             }
         }
@@ -118,7 +145,9 @@ impl<'a> Reader<'a> {
             problems: &self.problems,
             what,
             entries: self.entries(node, what),
+            is_map: matches!(node.value, Value::Map(_)),
             known: Vec::new(),
+            refused: Vec::new(),
         }
     }
 }
@@ -128,7 +157,10 @@ pub(super) struct Fields<'r, 'n> {
     problems: &'r RefCell<Vec<Diagnostic>>,
     what: &'r str,
     entries: &'n [Entry],
+    is_map: bool,
     known: Vec<&'static str>,
+    /// Fields whose feature is not built.
+    refused: Vec<&'static str>,
 }
 
 impl<'n> Fields<'_, 'n> {
@@ -140,27 +172,40 @@ impl<'n> Fields<'_, 'n> {
     /// The field with the place of its name; null is like nothing.
     pub(super) fn take_entry(&mut self, name: &'static str) -> Option<&'n Entry> {
         self.known.push(name);
+        self.find(name)
+    }
+
+    fn find(&self, name: &str) -> Option<&'n Entry> {
         self.entries
             .iter()
             .find(|entry| entry.key == name && entry.value.value != Value::Null)
     }
 
-    /// Refuses a field whose feature is not built.
-    pub(super) fn unsupported(&mut self, name: &'static str) {
-        if let Some(entry) = self.take_entry(name) {
-            let message = format!("`{name}` is not supported yet");
+    /// Refuses a field that has no place here, and says why.
+    pub(super) fn refuse(&mut self, name: &'static str, message: &str) {
+        self.refused.push(name);
+        if let Some(entry) = self.find(name) {
             self.problems
                 .borrow_mut()
                 .push(Diagnostic::error(message).at(entry.key_span.clone()));
         }
     }
 
-    /// Refuses all fields that nobody took.
-    pub(super) fn finish(self) {
+    /// Refuses a field whose feature is not built.
+    pub(super) fn unsupported(&mut self, name: &'static str) {
+        self.refuse(name, &format!("`{name}` is not supported yet"));
+    }
+
+    /// Refuses all fields that nobody took. Whether there were none, so that what is missing is
+    /// missing, and not misspelled.
+    pub(super) fn finish(self) -> bool {
+        let mut sound = self.is_map;
         for entry in self.entries {
-            if self.known.contains(&entry.key.as_str()) {
+            let key = entry.key.as_str();
+            if self.known.contains(&key) || self.refused.contains(&key) {
                 continue;
             }
+            sound = false;
             let message = format!("unknown field `{}` in {}", entry.key, self.what);
             let problem = Diagnostic::error(message).at(entry.key_span.clone());
             let problem = match nearest(&entry.key, self.known.iter().copied()) {
@@ -169,5 +214,6 @@ impl<'n> Fields<'_, 'n> {
             };
             self.problems.borrow_mut().push(problem);
         }
+        sound
     }
 }

@@ -24,10 +24,19 @@ impl Reader<'_> {
         if let Value::Text(text) = &node.value {
             let Some((method, path)) = text.split_once(' ').filter(|(method, _)| is_method(method))
             else {
-                self.error(
-                    &node.span,
-                    "a request is `METHOD /path`, or a map with method and path",
-                );
+                let problem =
+                    Diagnostic::error("a request is `METHOD /path`, or a map with method and path")
+                        .at(node.span.clone());
+                let capitals = text
+                    .split_once(' ')
+                    .map(|(method, path)| (method.to_ascii_uppercase(), path))
+                    .filter(|(method, _)| is_method(method));
+                self.report(match capitals {
+                    Some((method, path)) => {
+                        problem.help(format!("write the method in capitals: {method} {path}"))
+                    }
+                    None => problem.help(format!("write `POST {text}`, with the method first")),
+                });
                 return None;
             };
             let (path, query) = self.path(path.trim(), &node.span, site)?;
@@ -47,9 +56,15 @@ impl Reader<'_> {
         let headers = fields.take("headers");
         let body = self.body(&mut fields, site);
         let sender = fields.take("as").and_then(|role| self.role(role));
-        fields.finish();
+        let sound = fields.finish();
         let (Some(method), Some(path)) = (method, path) else {
-            self.error(&node.span, "a request needs `method` and `path`");
+            if sound {
+                self.report(
+                    Diagnostic::error("a request needs `method` and `path`")
+                        .at(node.span.clone())
+                        .help("{ method: POST, path: /payments }, or in short `POST /payments`"),
+                );
+            }
             return None;
         };
         let method = self.text(method, "a method").filter(|text| {
@@ -88,11 +103,22 @@ impl Reader<'_> {
                 text.starts_with('/') || text.starts_with("http://") || text.starts_with("https://")
             }
             Some(Part::Placeholder(_)) => true,
+            // Then a problem of the text is told already.
+            None if !text.is_empty() => return None,
             None => false,
         };
         if !good {
             self.error(span, "a path begins with / (or is a whole URL)");
             return None;
+        }
+        let blank =
+            |part: &Part| matches!(part, Part::Text(text) if text.contains([' ', '\t', '\n']));
+        if template.parts.iter().any(blank) {
+            self.report(
+                Diagnostic::error("a path holds no blanks")
+                    .at(span.clone())
+                    .help("write %20 for a blank that belongs to it"),
+            );
         }
         let (path, query) = match template.split_once('?') {
             Some((path, query)) => (path, query_pairs(query)),
@@ -108,7 +134,11 @@ impl Reader<'_> {
             .filter_map(|entry| {
                 let value = match &entry.value.value {
                     Value::Null => None,
-                    _ => Some(self.template(&entry.value, site)?),
+                    _ => {
+                        let what = format!("`{}`", entry.key);
+                        let text = self.scalar_text(&entry.value, &what)?;
+                        Some(self.template_of(&text, &entry.value.span, site))
+                    }
                 };
                 if what == "headers" {
                     self.check_header(entry, value.as_ref());
@@ -122,14 +152,16 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn check_header(&self, entry: &Entry, value: Option<&Template>) {
+    /// Refuses what cannot be the name of a header.
+    pub(super) fn check_header_name(&self, name: &str, place: &Span) {
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-        if entry.key.is_empty() || !entry.key.chars().all(token) {
-            self.error(
-                &entry.key_span,
-                format!("`{}` is no header name", entry.key),
-            );
+        if name.is_empty() || !name.chars().all(token) {
+            self.error(place, format!("`{name}` is no header name"));
         }
+    }
+
+    fn check_header(&self, entry: &Entry, value: Option<&Template>) {
+        self.check_header_name(&entry.key, &entry.key_span);
         let breaks = value.is_some_and(|value| {
             value
                 .parts
@@ -196,6 +228,10 @@ impl Reader<'_> {
             patch.headers = self.pairs(node, "headers", site);
         }
         fields.unsupported("vars");
+        fields.refuse(
+            "method",
+            "a patch keeps the method: declare a second operation, and name it under `other-method`",
+        );
         let places = ["json", "form", "text"].map(|kind| fields.take_entry(kind));
         patch.body = self.body(fields, site);
         let place = places.into_iter().flatten().next();

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::yaml::Diagnostic;
 use crate::yaml::Entry;
 use crate::yaml::Node;
 use crate::yaml::Value;
@@ -55,7 +56,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         .unwrap_or_default();
     let base_urls =
         required(reader, &mut fields, "base-url", &document).map(|node| base_urls(reader, node));
-    let hosts = texts(reader, fields.take("hosts"), "a host");
+    let hosts = hosts(reader, fields.take("hosts"));
     let contract = fields
         .take("contract")
         .and_then(|node| reader.contract(node));
@@ -128,20 +129,38 @@ fn required<'n>(
 ) -> Option<&'n Node> {
     let found = fields.take(name);
     if found.is_none() {
-        reader.error(
-            &document.span.first_line(),
-            format!("a target needs `{name}`"),
-        );
+        let problem =
+            Diagnostic::error(format!("a target needs `{name}`")).at(document.span.first_line());
+        reader.report(problem.help(match name {
+            "target" => "target: NAME, as reports shall call the API",
+            "base-url" => "base-url: http://127.0.0.1:8080",
+            _ => "operations: { create-payment: { request: POST /payments } }",
+        }));
     }
     found
 }
 
-fn texts(reader: &Reader<'_>, node: Option<&Node>, what: &str) -> Vec<String> {
-    node.map(|node| reader.one_or_many(node))
+fn hosts(reader: &Reader<'_>, node: Option<&Node>) -> Vec<String> {
+    let mut hosts = Vec::new();
+    for item in node
+        .map(|node| reader.one_or_many(node))
         .unwrap_or_default()
-        .into_iter()
-        .filter_map(|item| reader.text(item, what))
-        .collect()
+    {
+        let Some(host) = reader.text(item, "a host") else {
+            continue;
+        };
+        if host.contains(['/', '@', '?', '#']) {
+            let problem =
+                Diagnostic::error(format!("`{host}` is more than a host")).at(item.span.clone());
+            let named = url::Url::parse(&host).ok();
+            reader.report(match named.as_ref().and_then(url::Url::host_str) {
+                Some(named) => problem.help(format!("write {named}")),
+                None => problem.help("write its name alone, such as api.acme.test"),
+            });
+        }
+        hosts.push(host);
+    }
+    hosts
 }
 
 fn base_urls(reader: &Reader<'_>, node: &Node) -> Vec<BaseUrl> {
@@ -157,7 +176,7 @@ fn base_urls(reader: &Reader<'_>, node: &Node) -> Vec<BaseUrl> {
 
 fn operations_of(reader: &Reader<'_>, node: &Node, inherited: &Inherited) -> Vec<Operation> {
     let entries = reader.entries(node, "operations");
-    if entries.is_empty() {
+    if entries.is_empty() && node.as_map().is_some() {
         reader.error(&node.span, "a target needs at least one operation");
     }
     entries
@@ -200,7 +219,8 @@ fn http(reader: &Reader<'_>, node: &Node) -> Option<HttpVersion> {
         "1.1" => Some(HttpVersion::Http1),
         "2" => Some(HttpVersion::Http2),
         _ => {
-            reader.unknown(&node.span, "version of HTTP", &word, &["auto", "1.1", "2"]);
+            let message = format!("HTTP/{word} is not known here: http is auto, 1.1 or 2");
+            reader.error(&node.span, message);
             None
         }
     }
@@ -249,9 +269,11 @@ fn server(reader: &Reader<'_>, node: &Node) -> Option<Server> {
     let env = fields.take("env");
     let dir = fields.take("dir");
     let within = fields.take("within");
-    fields.finish();
+    let sound = fields.finish();
     let Some(command) = command else {
-        reader.error(&node.span, "`server` needs a `command`");
+        if sound {
+            reader.error(&node.span, "`server` needs a `command`");
+        }
         return None;
     };
     let env = env

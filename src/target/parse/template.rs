@@ -218,11 +218,11 @@ impl Reader<'_> {
     fn secret(&self, rest: &str, place: &Span) -> Option<SecretValue> {
         let (name, default) = name_and_default(rest);
         let set = |value: &String| !value.is_empty();
-        let value = self
-            .environment
-            .var(name)
-            .filter(set)
-            .or_else(|| self.secret_file(name, place))
+        let mut value = self.environment.var(name).filter(set);
+        if value.is_none() {
+            value = self.secret_file(name, place).ok()?;
+        }
+        let value = value
             .or_else(|| {
                 self.options
                     .secrets
@@ -245,16 +245,19 @@ impl Reader<'_> {
         Some(secret)
     }
 
-    fn secret_file(&self, name: &str, place: &Span) -> Option<String> {
-        let path = self.environment.var(&format!("{name}_FILE"))?;
+    /// The text of the file that `X_FILE` names, if it is set. A file that cannot be read is told.
+    fn secret_file(&self, name: &str, place: &Span) -> Result<Option<String>, ()> {
+        let Some(path) = self.environment.var(&format!("{name}_FILE")) else {
+            return Ok(None);
+        };
         match self.environment.file(Path::new(&path), "") {
-            Ok(file) => Some(file.text.trim_end_matches(['\n', '\r']).to_string()),
+            Ok(file) => Ok(Some(file.text.trim_end_matches(['\n', '\r']).to_string())),
             Err(error) => {
                 self.error(
                     place,
                     format!("{name}_FILE is {path}, which cannot be read: {error}"),
                 );
-                None
+                Err(())
             }
         }
     }

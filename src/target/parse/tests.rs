@@ -364,12 +364,11 @@ fn files_that_are_no_target_say_what_is_missing() {
         ["1: a target file is a map, beginning with `target: NAME`"]
     );
     let errors = errors("target: T\n");
-    assert!(
-        errors.contains(&"1: a target needs `base-url`".to_string()),
-        "{errors:?}"
-    );
-    assert!(
-        errors.contains(&"1: a target needs `operations`".to_string()),
-        "{errors:?}"
-    );
+    for field in ["base-url", "operations"] {
+        let needs = format!("1: a target needs `{field}`");
+        assert!(
+            errors.iter().any(|error| error.starts_with(&needs)),
+            "{errors:?}"
+        );
+    }
 }

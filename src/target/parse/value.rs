@@ -35,7 +35,15 @@ impl Reader<'_> {
                 })
             }
             Value::Null | Value::List(_) | Value::Map(_) => {
-                self.error(&node.span, format!("{what} is text"));
+                let found = match node.value {
+                    Value::List(_) => "a list",
+                    Value::Map(_) => "a map",
+                    _ => "nothing",
+                };
+                self.error(
+                    &node.span,
+                    format!("{what} is one value, and this is {found}"),
+                );
                 None
             }
         }
@@ -130,6 +138,9 @@ impl Reader<'_> {
 
     /// One selector or a list of them.
     pub(super) fn selectors(&self, node: &Node) -> Vec<Selector> {
+        if node.as_list().is_some_and(<[Node]>::is_empty) {
+            self.error(&node.span, "the list is empty: leave the line out");
+        }
         self.one_or_many(node)
             .into_iter()
             .filter_map(|item| self.selector(item))
@@ -161,17 +172,49 @@ impl Reader<'_> {
 
     /// Conditions on a response.
     pub(super) fn matcher(&self, node: &Node, what: &str) -> Option<Match> {
+        if node.as_map().is_none() {
+            let written = node.span.text();
+            self.report(
+                Diagnostic::error(format!(
+                    "{what} is a map from what is looked at to what it is"
+                ))
+                .at(node.span.first_line())
+                .help(match written.parse::<u16>() {
+                    Ok(status) => format!("{what}: {{ status: {status} }}"),
+                    Err(_) => format!("such as {what}: {{ status: 201, $.state: done }}"),
+                }),
+            );
+            return None;
+        }
         let entries = self.entries(node, what);
         let conditions: Vec<Condition> = entries
             .iter()
             .filter_map(|entry| {
+                let selector = self.selector_of(&entry.key, &entry.key_span)?;
+                if selector == Selector::Status {
+                    self.check_statuses(&entry.value);
+                }
                 Some(Condition {
-                    selector: self.selector_of(&entry.key, &entry.key_span)?,
+                    selector,
                     wants: self.wants(&entry.value)?,
                 })
             })
             .collect();
         (!conditions.is_empty()).then_some(Match { conditions })
+    }
+
+    /// Refuses numbers that no status can be.
+    fn check_statuses(&self, node: &Node) {
+        for item in self.one_or_many(node) {
+            if let Value::Number(number) = &item.value
+                && !number
+                    .as_u64()
+                    .is_some_and(|status| (100..600).contains(&status))
+            {
+                let message = format!("{number} is no status: they are 100 to 599");
+                self.error(&item.span, message);
+            }
+        }
     }
 
     fn wants(&self, node: &Node) -> Option<Wants> {

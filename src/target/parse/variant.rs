@@ -14,7 +14,8 @@ use crate::target::operation::Variant;
 use crate::target::request::Request;
 
 /// The fields of a patch, and what may stand beside them in a variant.
-const PATCH: [&str; 12] = [
+const PATCH: [&str; 13] = [
+    "method",
     "path",
     "query",
     "headers",
@@ -79,6 +80,9 @@ impl Reader<'_> {
         variants: &mut Vec<Variant>,
     ) {
         match &node.value {
+            Value::Map(entries) if entries.is_empty() => {
+                self.error(&node.span, format!("`{field}` changes nothing"));
+            }
             Value::List(items) => {
                 for (at, item) in items.iter().enumerate() {
                     let name = match at {

@@ -4,11 +4,43 @@ use super::Credentials;
 use super::RenderError;
 use super::encode;
 use super::fill::Filling;
+use crate::target::Target;
+use crate::target::placeholder::Part;
+use crate::target::placeholder::Placeholder;
 use crate::target::placeholder::Template;
 use crate::target::principal::Principal;
 use crate::target::request::Pair;
 use crate::target::request::Request;
 use crate::target::secret::SecretValue;
+use crate::target::tree::Tree;
+
+/// The basic credentials of all principals as they travel, in base64, so that they can be masked
+/// where the target sends them back.
+pub fn basic_credentials(target: &Target) -> Vec<String> {
+    let filled = |principal: &Principal, template: &Template| -> Option<String> {
+        let parts = template.parts.iter().map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Placeholder(Placeholder::Secret(secret)) => Some(secret.reveal()),
+            Part::Placeholder(Placeholder::Var(name)) => principal
+                .vars
+                .get(name)
+                .or_else(|| target.vars.get(name))
+                .and_then(|value| match value {
+                    Tree::Text(text) => text.as_literal(),
+                    _ => None,
+                }),
+            Part::Placeholder(_) => None,
+        });
+        parts
+            .collect::<Option<Vec<&str>>>()
+            .map(|parts| parts.concat())
+    };
+    let principals = target.principals.values();
+    principals
+        .filter_map(|principal| filled(principal, principal.basic.as_ref()?))
+        .map(|text| encode::base64(text.as_bytes()))
+        .collect()
+}
 
 /// Headers so far.
 #[derive(Default)]

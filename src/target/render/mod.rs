@@ -31,6 +31,7 @@ use super::selector::SelectorTemplate;
 use fill::Filling;
 use fill::Purpose;
 pub use form::Form;
+pub use headers::basic_credentials;
 use key::key_values;
 use key::place_key;
 

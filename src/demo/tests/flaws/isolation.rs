@@ -40,6 +40,7 @@ fn damage(flaw: Flaw) -> Damage {
         ),
         Flaw::DropsClaimOnHangUp => (&["hang-up"], &[]),
         Flaw::AcceptsMissingKey => (&["missing-key", "empty-key"], &[]),
+        Flaw::TakesPayloadForKey => (&["missing-key"], &[]),
         Flaw::NeverExpires => (&["expiry"], &[]),
         Flaw::ReplaysWith500 => (
             &["replay", "reworded", "user-agent", "refund-replay", "later"],

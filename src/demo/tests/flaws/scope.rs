@@ -37,6 +37,17 @@ async fn looks_up_before_authentication_answers_anyone() {
 }
 
 #[tokio::test]
+async fn takes_payload_for_key_gives_one_tenant_the_result_of_another() {
+    let subject = Subject::with(Flaw::TakesPayloadForKey).await;
+    let keyless = |reference: &str| Send::payment("", reference).without("idempotency-key");
+    let first = subject.send(&keyless("r")).await;
+    assert!(!first.is_replay());
+    let theirs = subject.send(&keyless("r").token("tenant-b")).await;
+    assert_eq!(theirs.body, first.body);
+    assert_ne!(subject.send(&keyless("other")).await.id(), first.id());
+}
+
+#[tokio::test]
 async fn accepts_missing_key_executes_unprotected() {
     let subject = Subject::with(Flaw::AcceptsMissingKey).await;
     let send = Send::payment("k", "r");
