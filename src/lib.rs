@@ -24,6 +24,7 @@ pub mod report;
 pub mod runner;
 pub mod scenario;
 pub mod target;
+pub mod target_check;
 pub mod transcript;
 pub mod verdict;
 pub mod yaml;

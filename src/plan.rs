@@ -467,7 +467,12 @@ impl Fit<'_> {
     }
 
     fn has_hook(&self, hook: HookName) -> bool {
-        Declared::from_name(hook.name()).is_some_and(|name| self.target.hooks.get(name).is_some())
+        // A server that the tool starts itself can be killed and started without being told how.
+        let managed =
+            self.target.server.is_some() && matches!(hook, HookName::Kill | HookName::Start);
+        managed
+            || Declared::from_name(hook.name())
+                .is_some_and(|name| self.target.hooks.get(name).is_some())
     }
 
     /// What carries the operation's key, if it has one.

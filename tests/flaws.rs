@@ -12,6 +12,7 @@ use idemspec::scenario::library;
 use idemspec::verdict::Verdict;
 use std::collections::BTreeSet;
 use std::time::Duration;
+use tokio::sync::Mutex;
 
 /// Demos that run at once. Most of a run is waiting.
 const AT_ONCE: usize = 4;
@@ -27,11 +28,15 @@ const SAMPLE: [&str; 4] = [
     "scope/fresh-key",
 ];
 
+/// Held by a test that runs demos: the demos of two tests would disturb each other's timing.
+static MACHINE: Mutex<()> = Mutex::const_new(());
+
 /// The operation that a name without one means.
 const OPERATION: &str = "create-payment";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_flaw_breaks_exactly_what_it_says() {
+    let _alone = MACHINE.lock().await;
     let wrong: Vec<String> = futures::stream::iter(Flaw::ALL)
         .map(|flaw| async move { differences(*flaw, &report(*flaw).await) })
         .buffer_unordered(AT_ONCE)
@@ -43,6 +48,7 @@ async fn each_flaw_breaks_exactly_what_it_says() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_correct_demo_is_clean() {
+    let _alone = MACHINE.lock().await;
     let options = Options {
         work: WORK,
         ..Options::default()

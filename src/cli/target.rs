@@ -78,6 +78,19 @@ pub fn from_file(
     ready(source, &options, &surroundings, contract)
 }
 
+/// Refuses what looks like a live API, unless `live` was said.
+///
+/// # Errors
+/// With the sign that it is no sandbox.
+pub fn refuse_live(ready: &Ready, live: bool) -> Result<(), Failure> {
+    match &ready.target.looks_live {
+        Some(sign) if !live => Err(Failure::Usage(format!(
+            "{sign}: --live, or use the sandbox"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// The demo's target, at its addresses.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! `straddled`: copies of a spread burst were sent before and after a moment, near enough.
 
 use super::ruling::Ruling;
-use super::view::{View, time};
+use super::view::{View, began, time};
 use crate::scenario::{Moment, When};
 use crate::transcript::{Exchange, ReadingKind};
 use std::time::Duration;
@@ -9,8 +9,9 @@ use std::time::Duration;
 /// How many steps of the spread the nearest copy may be away.
 const STEPS: u32 = 2;
 
-/// What a busy machine may be late by, however fine the steps are.
-const JITTER: Duration = Duration::from_millis(3);
+/// What a busy machine may be late by, however fine the steps are: a twentieth of the time that the
+/// request took, as it takes longer there, but no less and no more than this.
+const JITTER: [Duration; 2] = [Duration::from_millis(3), Duration::from_millis(10)];
 
 /// Rules on one round.
 pub(super) fn rule(view: &View<'_>, of: &str, around: &Moment) -> Ruling {
@@ -40,7 +41,9 @@ pub(super) fn rule(view: &View<'_>, of: &str, around: &Moment) -> Ruling {
     if gaps == 0 {
         return Ruling::nothing(format!("`{of}` has one copy, which lies on one side only"));
     }
-    let reach = ((*to - *from) / gaps * STEPS).max(JITTER);
+    let took = reference.times.ended.saturating_sub(began(reference));
+    let jitter = (took / 20).clamp(JITTER[0], JITTER[1]);
+    let reach = ((*to - *from) / gaps * STEPS).max(jitter);
     let before = sent.iter().rfind(|(at, _)| *at <= moment);
     let after = sent.iter().find(|(at, _)| *at > moment);
     let (Some(before), Some(after)) = (before, after) else {

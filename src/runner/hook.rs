@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) async fn run(world: &World, name: HookName) -> HookFacts {
     let at = world.clock(Instant::now());
     let result = match declared(world, name) {
-        None => Err(format!("the target has no hook `{}`", name.name())),
+        None => managed(world, name).await,
         Some(action) => act(world, action, &Filling::new(world)).await,
     };
     let mut facts = facts(world, name, at, result);
@@ -28,6 +28,21 @@ pub(super) async fn run(world: &World, name: HookName) -> HookFacts {
         }
     }
     facts
+}
+
+/// What a server that the tool started itself can do without a declared hook.
+async fn managed(world: &World, name: HookName) -> Result<String, String> {
+    match (&world.target.server, name) {
+        (Some(_), HookName::Kill) => {
+            world.server.kill().await?;
+            Ok("killed the server".to_owned())
+        }
+        (Some(server), HookName::Start) => {
+            world.server.start(world, server).await?;
+            Ok("started the server".to_owned())
+        }
+        _ => Err(format!("the target has no hook `{}`", name.name())),
+    }
 }
 
 /// Lets the target's time pass: by its clock, or by waiting.

@@ -5,6 +5,7 @@ use super::baseline::Baseline;
 use super::fixture::Fixtures;
 use super::ledger::Ledger;
 use super::mask::Masker;
+use super::server::ManagedServer;
 use super::spec::{Spec, fresh_word};
 use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
 use crate::contract::Contract;
@@ -24,6 +25,7 @@ use crate::transcript::Transcript;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -43,6 +45,8 @@ pub struct Setup {
     pub seed: u64,
     /// The port that a managed server was given.
     pub port: Option<u16>,
+    /// The folder of the target file, which the paths in it are relative to.
+    pub folder: PathBuf,
     /// Tells whether more rounds are needed.
     pub shown: Shown,
 }
@@ -68,6 +72,8 @@ pub(super) struct World {
         tokio::sync::Mutex<HashMap<BaselineKey, std::sync::Arc<tokio::sync::OnceCell<Baseline>>>>,
     pub(super) chosen: tokio::sync::Mutex<HashMap<(String, String), Result<Variant, String>>>,
     pub(super) fetcher: reqwest::Client,
+    pub(super) server: ManagedServer,
+    pub(super) folder: PathBuf,
     allow_hosts: Vec<String>,
     wire: Wire,
     idle: Mutex<Vec<(Endpoint, Connection, Instant)>>,
@@ -192,6 +198,8 @@ impl World {
             contracts: setup.contracts,
             bases,
             fetcher,
+            server: ManagedServer::default(),
+            folder: setup.folder,
             allow_hosts: setup.allow_hosts,
             wire,
             idle: Mutex::new(Vec::new()),

@@ -225,7 +225,7 @@ fn read_expect(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<(ItemId, Expe
                     .help("add at least one expectation, or leave the item out"),
             ),
             Some(list) => expect.extend(
-                read_list(list, Expectation::expected, problems)
+                read_list(list, Expectation::read, problems)
                     .into_iter()
                     .map(|expectation| (item, expectation)),
             ),
