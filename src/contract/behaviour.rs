@@ -185,30 +185,49 @@ pub(super) fn text_of(value: &serde_json::Value) -> String {
     }
 }
 
-impl fmt::Display for Behaviour {
-    /// `reject with 409 and header X-Code: in_use`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind.name())?;
+impl Kind {
+    /// What the target does, in words.
+    fn says(self) -> &'static str {
+        match self {
+            Kind::ReplayStored => "the stored answer again",
+            Kind::ReplayCurrent => "the resource as it is now",
+            Kind::ConflictRef => "a refusal that names the resource",
+            Kind::Reject => "refused",
+            Kind::Reexecute => "executed again",
+            Kind::ExecuteNew => "executed as a new one",
+            Kind::WaitThenReplay => "a wait, then the first one's answer",
+            Kind::Accepted => "accepted, with a place to ask",
+            Kind::Ignore => "the key is ignored",
+        }
+    }
+}
+
+impl Behaviour {
+    /// `refused with 409, with Retry-After`.
+    pub fn says(&self) -> String {
+        format!("{}{}", self.kind.says(), self.looks())
+    }
+
+    /// What the answer looks like, with what leads to it from what it is.
+    fn looks(&self) -> String {
+        let mut text = String::new();
         for (index, status) in self.status.iter().enumerate() {
-            f.write_str(if index == 0 { " with " } else { " or " })?;
-            write!(f, "{status}")?;
+            text.push_str(if index == 0 { " with " } else { " or " });
+            text.push_str(&status.to_string());
         }
         let headers = self
             .headers
             .iter()
-            .map(|(name, value)| format!("{name}: {value}"));
+            .map(|(name, value)| format!("{name}: {}", plain(value)));
         let json = self
             .json
             .iter()
-            .map(|(path, value)| format!("{path} = {value}"));
+            .map(|(path, value)| format!("{} = {}", written(path), plain(value)));
         let xml = self
             .xml
             .iter()
-            .map(|(path, value)| format!("{path} = {value}"));
-        let media = self
-            .content_type
-            .iter()
-            .map(|media| format!("type {media}"));
+            .map(|(path, value)| format!("{path} = {}", plain(value)));
+        let media = self.content_type.iter().map(|media| media.to_string());
         let body = self.body.iter().filter_map(|body| match body {
             BodyRelation::Identical => Some("the same bytes".to_owned()),
             BodyRelation::JsonEqual => Some("the same JSON".to_owned()),
@@ -217,17 +236,41 @@ impl fmt::Display for Behaviour {
         });
         let pause = self.retry_after.iter().map(|place| match place {
             RetryAfter::Header => "Retry-After".to_owned(),
-            RetryAfter::Json(path) => format!("a pause at {path}"),
+            RetryAfter::Json(path) => format!("a pause at {}", written(path)),
         });
-        let wait = self
-            .max_wait
-            .iter()
-            .map(|time| format!("within {}", humantime::format_duration(*time)));
-        let more = headers.chain(json).chain(xml).chain(media);
-        for (index, part) in more.chain(body).chain(pause).chain(wait).enumerate() {
-            f.write_str(if index == 0 { ", " } else { " and " })?;
-            f.write_str(&part)?;
+        let more = headers.chain(json).chain(xml).chain(media).chain(body);
+        for (index, part) in more.chain(pause).enumerate() {
+            text.push_str(if index == 0 { ", with " } else { " and " });
+            text.push_str(&part);
         }
-        Ok(())
+        if let Some(time) = self.max_wait {
+            text.push_str(", within ");
+            text.push_str(&humantime::format_duration(time).to_string());
+        }
+        text
+    }
+}
+
+impl fmt::Display for Behaviour {
+    /// `reject with 409`: in the words of YAML, for reports.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind.name())?;
+        f.write_str(&self.looks())
+    }
+}
+
+/// A path as it is written; its own `Display` gives one dot too many before a descendant.
+pub(super) fn written(path: &JsonPath) -> String {
+    path.to_string().replace("...", "..")
+}
+
+/// A pattern for people: without what only says that it is the whole text, in any case.
+pub(super) fn plain(pattern: &Regex) -> String {
+    let text = pattern.as_str();
+    let text = text.strip_prefix("(?i)").unwrap_or(text);
+    let text = text.strip_prefix('^').unwrap_or(text);
+    match text.strip_suffix('$').unwrap_or(text) {
+        "." => "anything".to_owned(),
+        text => text.to_owned(),
     }
 }

@@ -35,7 +35,7 @@ pub enum Read {
 pub struct Requirement {
     /// What is required, in our words.
     pub says: String,
-    /// The word of the source: must, should, may, or none.
+    /// The word of the source: must, should, recommended, may; `advice` where it has none.
     pub level: String,
     /// The scenarios that test it, and what in them.
     pub tested_by: Vec<String>,

@@ -1,9 +1,10 @@
 //! Everything that a contract may say, as one list: for explanations, and for tests of the profiles.
 
-use super::words::{behaviours, words};
+use super::behaviour::plain;
+use super::words::words;
 use super::{
-    Contract, Encoding, ErrorFormat, FailureClass, KeyKind, KeyRules, Precedence, Promised,
-    Required, RetryRules, StatusPattern, TransientSignal, Unit,
+    Behaviour, Contract, Encoding, ErrorFormat, FailureClass, KeyKind, KeyRules, Precedence,
+    Promised, Required, RetryRules, StatusPattern, TransientSignal, Unit,
 };
 use crate::promise::{Promise, Strength};
 use humantime::format_duration;
@@ -34,6 +35,10 @@ impl Contract {
             strength: self.strength(promise),
             source: source.clone(),
             judged: true,
+        };
+        let answer = |promise: Promise, promised: &Promised<Vec<Behaviour>>| Term {
+            judged: true,
+            ..beside(promise.name(), promised, |ways| in_words(ways))
         };
         let key = &self.key;
         let mut terms = vec![
@@ -67,10 +72,10 @@ impl Contract {
             }),
             promise(Promise::Equality, &self.equality.source),
             promise(Promise::Retention, &self.lifetime.source),
-            promise(Promise::Replay, &self.replay.source),
+            answer(Promise::Replay, &self.replay),
             promise(Promise::ReplayMarker, &self.replay_marker.source),
-            promise(Promise::InProgress, &self.in_progress.source),
-            promise(Promise::Mismatch, &self.mismatch.source),
+            answer(Promise::InProgress, &self.in_progress),
+            answer(Promise::Mismatch, &self.mismatch),
             beside("precedence", &self.precedence, |first| {
                 match first {
                     Precedence::Mismatch => "mismatch comes before in-progress",
@@ -78,21 +83,25 @@ impl Contract {
                 }
                 .to_owned()
             }),
-            promise(Promise::MissingKey, &self.missing.source),
-            promise(Promise::MalformedKey, &self.malformed.source),
+            answer(Promise::MissingKey, &self.missing),
+            answer(Promise::MalformedKey, &self.malformed),
+            beside("not-applicable", &self.not_applicable, |ways| {
+                in_words(ways)
+            }),
+            answer(Promise::Expired, &self.expired),
+            answer(Promise::Deleted, &self.deleted),
             Term {
-                says: behaviours(&self.not_applicable),
-                ..beside("not-applicable", &self.not_applicable, |_| String::new())
+                judged: true,
+                ..beside("companion-missing", &self.companion_missing, |ways| {
+                    in_words(ways)
+                })
             },
-            promise(Promise::Expired, &self.expired.source),
-            promise(Promise::Deleted, &self.deleted.source),
-            promise(
-                Promise::FirstSent,
-                match &self.companion_missing.source {
-                    None => &self.companion_malformed.source,
-                    source => source,
-                },
-            ),
+            Term {
+                judged: true,
+                ..beside("companion-malformed", &self.companion_malformed, |ways| {
+                    in_words(ways)
+                })
+            },
         ];
         terms.extend(FailureClass::ALL.into_iter().map(|class| {
             let promised = self.after(class);
@@ -119,7 +128,7 @@ impl Contract {
             beside("transient", &self.transient, TransientSignal::says),
             beside("retry", &self.retry, RetryRules::says),
             beside("lookup", &self.lookup, String::clone),
-            promise(Promise::StoreUnavailable, &self.store_unavailable.source),
+            answer(Promise::StoreUnavailable, &self.store_unavailable),
             beside("errors", &self.errors, |format| {
                 match format {
                     ErrorFormat::ProblemJson => "problem details (RFC 9457)",
@@ -220,8 +229,14 @@ impl RetryRules {
 impl TransientSignal {
     /// `header transient-error: true`.
     pub fn says(&self) -> String {
-        format!("header {}: {}", self.header, self.value)
+        format!("header {}: {}", self.header, plain(&self.value))
     }
+}
+
+/// The ways in which a target may answer.
+fn in_words(ways: &[Behaviour]) -> String {
+    let ways: Vec<String> = ways.iter().map(Behaviour::says).collect();
+    ways.join("; or ")
 }
 
 /// Something that no target is held to by itself.

@@ -1,5 +1,6 @@
 //! Promises in words.
 
+use super::behaviour::written;
 use super::{
     AfterFailure, Behaviour, Contract, Equality, FailureClass, Lifetime, OperationScope,
     PrincipalScope, Promised, ReplayMarker, Retention, RetentionClock,
@@ -108,7 +109,7 @@ impl ReplayMarker {
                 format!("{}: {value}{}", name.to_ascii_lowercase(), beside(first))
             }
             ReplayMarker::Json { path, value, first } => {
-                format!("{path} = {value}{}", beside(first))
+                format!("{} = {value}{}", written(path), beside(first))
             }
             ReplayMarker::Status(status) => format!("status {status}"),
             ReplayMarker::KeyEcho(name) => {

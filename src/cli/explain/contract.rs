@@ -202,7 +202,7 @@ mod tests {
             "idempotent-replayed: true  [errors]",
             "at least 1day",
             "header Idempotency-Key, at most 255 characters  [api]",
-            "reject, $.error.type = ^idempotency_error$",
+            "refused, with $.error.type = idempotency_error  [",
             "deleted,",
             "https://docs.stripe.com/api/idempotent_requests (read in a copy, on 2026-11-30)",
         ] {

@@ -130,10 +130,7 @@ fn profile_node(name: &str, place: Option<&Node>) -> Result<Node, Diagnostic> {
             let names = || PROFILES.iter().map(|profile| profile.name);
             Err(match yaml::nearest(name, names()) {
                 Some(near) => problem.help(format!("did you mean `{near}`?")),
-                None => problem.help(format!(
-                    "profiles are {}",
-                    names().collect::<Vec<_>>().join(", ")
-                )),
+                None => problem.help("`idemspec list contracts` shows what there is"),
             })
         }
     }
