@@ -256,3 +256,39 @@ pub fn tls(target: &Target, file: &str) -> Result<TlsOptions, Failure> {
         verify: target.tls.verify,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::from_file;
+    use crate::contract::Kind;
+
+    const TARGET: &str = "target: Shop\nbase-url: http://127.0.0.1:1\ncontract: contracts/ours.yaml\noperations:\n  pay: { request: { method: POST, path: /pay } }\n";
+    const OURS: &str = "contract: ours\nextends: base.yaml\nkey: { json: $.key }\n";
+    const BASE: &str = "extends: square\non: { replay: { outcome: replay-current } }\n";
+
+    #[test]
+    fn a_contract_beside_the_target_is_read_and_one_may_be_chosen_instead() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            std::fs::write(&path, text).expect("it can be written");
+            path
+        };
+        let target = write("target.yaml", TARGET);
+        let ours = write("contracts/ours.yaml", OURS);
+        write("contracts/base.yaml", BASE);
+        let contract = |instead: Option<&str>| {
+            let ready = from_file(&target, &[], None, &[], instead);
+            let mut ready = ready.unwrap_or_else(|problem| panic!("{problem}"));
+            ready.contracts.remove("pay").expect("its contract")
+        };
+        let own = contract(None);
+        assert_eq!(own.name, "ours");
+        assert_eq!(own.key.json.as_deref(), Some("$.key"));
+        let replay = own.replay.value.expect("declared");
+        assert_eq!(replay[0].kind, Kind::ReplayCurrent);
+        assert_eq!(contract(Some("mollie")).name, "mollie");
+        assert_eq!(contract(ours.to_str()).name, "ours");
+    }
+}

@@ -100,16 +100,21 @@ impl Contract {
 impl ReplayMarker {
     /// `idempotent-replayed: true`.
     pub fn says(&self) -> String {
-        let beside = |first: &Option<String>| match first {
-            Some(first) => format!(" (a first answer has {first})"),
+        let beside = |value: &str, first: &Option<String>| match first {
+            Some(first) if first.eq_ignore_ascii_case(value) => " on every answer".to_owned(),
+            Some(first) => format!(", and {first} on a first answer"),
             None => String::new(),
         };
         match self {
             ReplayMarker::Header { name, value, first } => {
-                format!("{}: {value}{}", name.to_ascii_lowercase(), beside(first))
+                format!(
+                    "{}: {value}{}",
+                    name.to_ascii_lowercase(),
+                    beside(value, first)
+                )
             }
             ReplayMarker::Json { path, value, first } => {
-                format!("{} = {value}{}", written(path), beside(first))
+                format!("{} = {value}{}", written(path), beside(value, first))
             }
             ReplayMarker::Status(status) => format!("status {status}"),
             ReplayMarker::KeyEcho(name) => {
