@@ -22,6 +22,10 @@ pub struct Args {
 pub enum Command {
     /// Run scenarios against a target, grade it, report.
     Run(RunArgs),
+    /// Prove line by line that a target file describes the API.
+    Check(CheckArgs),
+    /// Write a first target file from a curl command that works; send nothing.
+    Init(InitArgs),
     /// Start the demo API and run everything against it.
     Demo(DemoArgs),
     /// Start the demo API alone.
@@ -61,6 +65,9 @@ pub struct RunArgs {
     /// A folder with scenarios of your own, beside the built-in ones.
     #[arg(long, value_name = "DIR")]
     pub scenarios: Option<PathBuf>,
+    /// Do not hold the target file against the API first.
+    #[arg(long)]
+    pub no_check: bool,
     /// Show every request that would be sent; send nothing.
     #[arg(long)]
     pub dry_run: bool,
@@ -69,12 +76,76 @@ pub struct RunArgs {
     pub output: Output,
 }
 
+/// The arguments of `check`.
+#[derive(Debug, clap::Args)]
+pub struct CheckArgs {
+    /// The target file.
+    #[arg(value_name = "TARGET")]
+    pub target: PathBuf,
+    /// Only this operation of the target (repeatable).
+    #[arg(long, value_name = "NAME")]
+    pub operation: Vec<String>,
+    /// Check against this contract instead of the target file's.
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
+    /// Set a variable of the target file (repeatable).
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// A file of NAME=VALUE lines with secrets.
+    #[arg(long, value_name = "FILE")]
+    pub secrets: Option<PathBuf>,
+    /// A host that may be written to, beside those that the target file names (repeatable).
+    #[arg(long, value_name = "HOST")]
+    pub allow_host: Vec<String>,
+    /// Go on although the target looks like a live one.
+    #[arg(long)]
+    pub live: bool,
+    /// A folder with scenarios of your own, beside the built-in ones.
+    #[arg(long, value_name = "DIR")]
+    pub scenarios: Option<PathBuf>,
+    /// Do not ask before effects are made.
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+/// The arguments of `init`.
+#[derive(Debug, clap::Args)]
+pub struct InitArgs {
+    /// The command, or `-` to read it from standard input, where no shell remembers its secrets.
+    #[arg(long, value_name = "COMMAND")]
+    pub from_curl: String,
+    /// The file to write; without it, one named after the host.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace the file if it is there.
+    #[arg(long)]
+    pub force: bool,
+    /// The request that lists effects, such as 'GET /payments?reference=${marker}'.
+    #[arg(long, value_name = "REQUEST", conflicts_with_all = ["effects_command", "no_effects"])]
+    pub effects: Option<String>,
+    /// Where the ids stand in its answer; without it, $.data[*].id.
+    #[arg(long, value_name = "JSONPATH", conflicts_with_all = ["effects_command", "no_effects"])]
+    pub ids: Option<String>,
+    /// A shell command that prints the number of effects.
+    #[arg(long, value_name = "COMMAND", conflicts_with = "no_effects")]
+    pub effects_command: Option<String>,
+    /// Effects cannot be counted; do not ask.
+    #[arg(long)]
+    pub no_effects: bool,
+    /// What the API promises (see `idemspec list contracts`).
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
+}
+
 /// The arguments of `demo`.
 #[derive(Debug, clap::Args)]
 pub struct DemoArgs {
     /// The defect to plant in the demo (see `idemspec list flaws`).
     #[arg(long, value_name = "NAME", value_parser = flaw)]
     pub flaw: Option<Flaw>,
+    /// Do not hold the target file against the API first.
+    #[arg(long)]
+    pub no_check: bool,
     /// Which scenarios.
     #[command(flatten)]
     pub selection: Selection,

@@ -70,7 +70,18 @@ fn is_scenario(root: &Node) -> bool {
 /// What is wrong with a target file.
 fn target_problems(path: &Path) -> Vec<Diagnostic> {
     match target::from_file(path, &[], None, &[], None) {
-        Ok(ready) => ready.warnings,
+        Ok(ready) => match target::tls(&ready.target, &ready.file) {
+            Ok(_) => ready.warnings,
+            Err(failure) => {
+                let place = ready.target.source.get("tls");
+                let mut found = diagnostics(failure);
+                for problem in &mut found {
+                    problem.span = place.map(|node| node.span.first_line());
+                }
+                found.extend(ready.warnings);
+                found
+            }
+        },
         Err(failure) => diagnostics(failure),
     }
 }

@@ -2,11 +2,13 @@
 //! Nothing imports it.
 
 pub mod args;
+pub mod check;
 mod dry_run;
 pub mod exit;
 pub mod explain;
 pub mod failure;
 pub mod files;
+pub mod init;
 pub mod lint;
 pub mod list;
 pub mod progress;
@@ -14,6 +16,7 @@ pub mod run;
 mod screen;
 pub mod select;
 pub mod serve;
+mod server;
 pub mod target;
 
 use clap::Parser;
@@ -45,6 +48,8 @@ pub fn main() -> ExitCode {
 fn obey(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => run::run(args),
+        Command::Check(args) => check::check(args),
+        Command::Init(args) => init::init(&args),
         Command::Demo(args) => run::demo(args),
         Command::Serve(args) => serve::serve(&args),
         Command::Lint(args) => lint::lint(&args),

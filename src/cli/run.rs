@@ -8,6 +8,7 @@ use super::files;
 use super::progress::{Callback, Progress};
 use super::screen;
 use super::select;
+use super::server::{self, Started};
 use super::target::{self, Ready};
 use crate::contract::Contract;
 use crate::demo;
@@ -15,7 +16,7 @@ use crate::grade::{self, Judged, Report, RunInfo};
 use crate::judge;
 use crate::plan::{self, Plan, PlannedCase};
 use crate::report::console::{self, Detail, Look};
-use crate::runner::{RunResult, Runner, Setup};
+use crate::runner::{RunResult, Runner};
 use crate::scenario::Scenario;
 use crate::target::Target;
 use crate::transcript::Transcript;
@@ -37,6 +38,8 @@ struct Job {
     selection: Selection,
     /// Hosts that may be written to, beside those that the target names.
     allow_hosts: Vec<String>,
+    /// The target file is held against the API first.
+    check: bool,
     /// Nothing is sent.
     dry_run: bool,
 }
@@ -57,21 +60,13 @@ pub fn run(args: RunArgs) -> Result<Exit, Failure> {
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }
-    if let Some(sign) = ready
-        .target
-        .looks_live
-        .as_ref()
-        .filter(|_| !args.live && !args.dry_run)
-    {
-        return Err(Failure::Usage(format!(
-            "{sign}: --live, or use the sandbox"
-        )));
-    }
+    target::refuse_live(&ready, args.live || args.dry_run)?;
     let job = Job {
         ready,
         scenarios: shared(select::selected(scenarios, &args.selection)?),
         selection: args.selection,
         allow_hosts: args.allow_host,
+        check: !args.no_check,
         dry_run: args.dry_run,
     };
     runtime()?.block_on(carry_out(job, &args.output))
@@ -91,7 +86,8 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         ..demo::Options::default()
     };
     runtime()?.block_on(async {
-        let (demo, job) = demo_job(options, args.selection).await?;
+        let (demo, mut job) = demo_job(options, args.selection).await?;
+        job.check = !args.no_check;
         let exit = carry_out(job, &args.output).await;
         demo.stop().await;
         exit
@@ -127,6 +123,7 @@ async fn demo_job(
         scenarios: shared(scenarios),
         selection,
         allow_hosts: Vec::new(),
+        check: false,
         dry_run: false,
     };
     Ok((demo, job))
@@ -164,7 +161,7 @@ async fn carry_out(job: Job, output: &Output) -> Result<Exit, Failure> {
         return Ok(Exit::Clean);
     }
     let progress = Progress::new(output.quiet);
-    let report = produce(job, &plan, &progress.callback(), stop_on_interrupt).await;
+    let report = produce(job, &plan, &progress.callback(), server::stop_on_interrupt).await;
     progress.finish();
     let report = report?;
     let failures = files::write_reports(&report, &output.reports, &output.options());
@@ -212,6 +209,7 @@ async fn produce(
         ready,
         selection,
         allow_hosts,
+        check,
         ..
     } = job;
     let Ready {
@@ -229,38 +227,40 @@ async fn produce(
         format: FORMAT,
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         target: target.name.clone(),
-        base_urls: target
-            .base_urls
-            .iter()
-            .filter_map(|base| base.resolve(None).ok())
-            .map(|url| url.to_string())
-            .collect(),
         contract: contract_names(&contracts),
         file: file.clone(),
         seed,
         ..RunInfo::default()
     };
-    let setup = Setup {
-        tls: target::tls(&target, &file)?,
-        target,
-        contracts: contracts.clone(),
-        allow_hosts,
-        seed,
-        port: None,
-        shown: judge::rounds_that_show,
-    };
-    let runner =
-        Arc::new(Runner::new(setup).map_err(|problem| Failure::Usage(problem.to_string()))?);
-    starting(&runner);
+    let Started { runner, base_urls } =
+        server::start(target, &file, &contracts, allow_hosts, seed, starting).await?;
+    about.base_urls = base_urls;
+    if check {
+        progress("check", 0, 0);
+        let checked = runner.check(plan, false).await;
+        about.stopped = match runner.is_stopped() {
+            true => Some("it was told to stop".to_owned()),
+            false => checked.stops(),
+        };
+        about.check = checked.lines;
+    }
+    if about.stopped.is_some() {
+        runner.clean_up().await;
+        runner.stop_server().await;
+        about.requests = runner.requests();
+        about.took_micros = micros(began);
+        return Ok(grade::grade(about, Vec::new(), &contracts, Vec::new()));
+    }
     let RunResult {
         transcripts,
         requests,
         stopped,
         headlines,
     } = runner.run(plan, progress).await;
+    runner.stop_server().await;
     about.requests = requests;
     about.stopped = stopped;
-    about.took_micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+    about.took_micros = micros(began);
     let judged = plan
         .cases
         .iter()
@@ -300,8 +300,12 @@ fn judged(
     }
 }
 
+fn micros(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
+}
+
 /// The names of the contracts in use, once each.
-fn contract_names(contracts: &BTreeMap<String, Contract>) -> String {
+pub(super) fn contract_names(contracts: &BTreeMap<String, Contract>) -> String {
     let mut names: Vec<&str> = contracts
         .values()
         .map(|contract| contract.name.as_str())
@@ -309,21 +313,6 @@ fn contract_names(contracts: &BTreeMap<String, Contract>) -> String {
     names.sort_unstable();
     names.dedup();
     names.join(", ")
-}
-
-/// The first Ctrl-C ends the run in order, so that what was seen is reported; the second at once.
-fn stop_on_interrupt(runner: &Arc<Runner>) {
-    let runner = Arc::clone(runner);
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_err() {
-            return;
-        }
-        runner.stop();
-        screen::remark("stopping: what was seen is reported; Ctrl-C again ends at once");
-        if tokio::signal::ctrl_c().await.is_ok() {
-            std::process::exit(130);
-        }
-    });
 }
 
 /// What everything that waits runs on.

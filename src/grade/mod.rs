@@ -9,6 +9,7 @@ use crate::contract::Contract;
 use crate::judge::{Finding, Observation, Tally};
 use crate::promise::{Level, Promise, Strength};
 use crate::scenario::{Check, Scenario, Severity};
+use crate::target_check::CheckedLine;
 use crate::transcript::Transcript;
 use crate::verdict::Verdict;
 use serde::Serialize;
@@ -183,6 +184,9 @@ pub struct RunInfo {
     /// Why the run could not go on, if it could not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// What holding the target file against the API brought.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub check: Vec<CheckedLine>,
 }
 
 /// The grade of one point.

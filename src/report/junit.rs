@@ -7,6 +7,7 @@ use super::entry::{Entry, Standing, entries, severity};
 use super::evidence;
 use crate::grade::{CaseReport, Report};
 use crate::promise::Level;
+use crate::target_check::{CheckedLine, Mark};
 use crate::transcript::Transcript;
 use quick_junit::{NonSuccessKind, Property, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
@@ -39,20 +40,61 @@ pub fn render(report: &Report, options: &Options) -> String {
     xml.to_string().expect("every character of it is legal XML")
 }
 
-/// The suite that says that the run itself did not work, so that an empty report is never green.
+/// The suite about the target file and the run itself, so that an empty report is never green.
 fn target_suite(report: &Report) -> Option<TestSuite> {
-    let why = match &report.about.stopped {
-        Some(why) => line(why).into_owned(),
-        None if report.scenarios.is_empty() => "nothing ran".to_owned(),
-        None => return None,
-    };
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    status.set_type("run").set_message(why);
     let mut suite = TestSuite::new("target");
-    let mut case = TestCase::new("the run came to its end", status);
+    for checked in &report.about.check {
+        suite.add_test_case(checked_case(checked));
+    }
+    let is_said = report
+        .about
+        .check
+        .iter()
+        .any(|line| matches!(line.mark, Mark::Useless | Mark::Unreachable));
+    let why = match &report.about.stopped {
+        Some(_) if is_said => None,
+        Some(why) => Some(line(why).into_owned()),
+        None if report.scenarios.is_empty() => Some("nothing ran".to_owned()),
+        None => None,
+    };
+    if let Some(why) = why {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_type("run").set_message(why);
+        let mut case = TestCase::new("the run came to its end", status);
+        case.set_classname("target");
+        suite.add_test_case(case);
+    }
+    (!suite.test_cases.is_empty()).then_some(suite)
+}
+
+/// One line of the target file; what does not keep the rest from being shown is a warning.
+fn checked_case(checked: &CheckedLine) -> TestCase {
+    let says = match &checked.help {
+        Some(help) => format!("{} ({help})", checked.says),
+        None => checked.says.clone(),
+    };
+    let says = line(&says);
+    let mut status = match checked.mark {
+        Mark::Right | Mark::Wrong => TestCaseStatus::success(),
+        Mark::NotChecked => TestCaseStatus::skipped(),
+        Mark::Useless | Mark::Unreachable => TestCaseStatus::non_success(NonSuccessKind::Error),
+    };
+    if !matches!(checked.mark, Mark::Right | Mark::Wrong) {
+        status.set_message(says.clone());
+    }
+    let of = match checked.operation.as_str() {
+        "" => checked.name.clone(),
+        operation => format!("{operation}/{}", checked.name),
+    };
+    let mut case = TestCase::new(name(&of), status);
     case.set_classname("target");
-    suite.add_test_case(case);
-    Some(suite)
+    if checked.mark == Mark::Wrong {
+        case.set_system_out(format!("warning: {says}"));
+    }
+    if let Some(place) = &checked.place {
+        case.add_property(Property::new("place", line(place)));
+    }
+    case
 }
 
 /// The cases in the order of the report, those of one operation and scenario together.

@@ -142,7 +142,7 @@ fn remove(json: &mut Value, pointer: &str) {
 }
 
 /// Headers that change with every response, whatever the target says.
-fn is_volatile(name: &str) -> bool {
+pub(super) fn is_volatile(name: &str) -> bool {
     matches!(
         name,
         "date"

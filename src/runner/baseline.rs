@@ -4,11 +4,12 @@
 use super::exchange;
 use super::probe::{self, Counted, Subject};
 use super::round::{CaseContext, RoundRun, locked};
+use super::sighting::{ProbeSeen, mentions_request};
+use super::spec::Spec;
 use super::world::{BaselineKey, Cast, World};
 use crate::scenario::{Case, Key, Marker, PrincipalRole, Request, Scenario};
-use crate::target::operation::{Lifetime, Operation, Probe};
-use crate::target::placeholder::Placeholder;
-use crate::transcript::{Ending, Exchange, Latency, Shown};
+use crate::target::operation::Operation;
+use crate::transcript::{Ending, Exchange, Latency};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,42 @@ pub(super) struct Baseline {
     pub(super) natural: bool,
     /// The effect was there well before the answer: the work goes on after the write.
     pub(super) writes_early: bool,
+    /// What happened on the way, for whoever holds the target file against it.
+    pub(super) seen: Seen,
+}
+
+/// What happened while a baseline was measured, as far as it came.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// The first request, concretely.
+    pub(super) spec: Option<Spec>,
+    /// The first request.
+    pub(super) first: Option<Exchange>,
+    /// The same payload under another key.
+    pub(super) second: Option<Exchange>,
+    /// The declared change under a key of its own.
+    pub(super) change: Option<Exchange>,
+    /// Another payload under a key of its own, where there is no change or it was refused.
+    pub(super) third: Option<Exchange>,
+    /// What each probe showed, as far as they were read.
+    pub(super) probes: Vec<ProbeSeen>,
+}
+
+impl Baseline {
+    /// The effects that were made, at most.
+    pub(super) fn effects(&self) -> usize {
+        let seen = &self.seen;
+        [&seen.first, &seen.second, &seen.change, &seen.third]
+            .into_iter()
+            .flatten()
+            .filter(|exchange| {
+                exchange
+                    .response
+                    .as_ref()
+                    .is_none_or(|response| response.success)
+            })
+            .count()
+    }
 }
 
 /// The baseline of an operation, a principal and variants: measured once.
@@ -49,13 +86,11 @@ async fn measure(world: &World, key: &BaselineKey) -> Baseline {
     let context = CaseContext::new(world, cast, &scenario, &case);
     let run = RoundRun::new(&context, 1);
     let measuring = Measuring { run: &run, key };
-    match measuring.all().await {
-        Ok(baseline) => baseline,
-        Err(why) => Baseline {
-            broken: Some(why),
-            ..Baseline::default()
-        },
+    let mut baseline = Baseline::default();
+    if let Err(why) = measuring.all(&mut baseline).await {
+        baseline.broken = Some(why);
     }
+    baseline
 }
 
 /// Requests whose outcome is known beforehand.
@@ -83,7 +118,7 @@ impl Measuring<'_> {
         }
     }
 
-    async fn all(&self) -> Result<Baseline, String> {
+    async fn all(&self, baseline: &mut Baseline) -> Result<(), String> {
         let world = self.run.world();
         let operation = world.operation(&self.key.operation)?;
         let first = self.request("first", "main");
@@ -92,63 +127,41 @@ impl Measuring<'_> {
             spec: spec.clone(),
             body: None,
         };
+        baseline.seen.spec = Some(spec.clone());
         for probe in &operation.effects {
-            self.nothing_before(probe, &counted).await?;
+            let mut seen = ProbeSeen {
+                before: None,
+                after: None,
+                lag: None,
+                watched: Duration::ZERO,
+                foreign: None,
+                mixed: false,
+            };
+            let nothing = self.nothing_before(probe, &counted, &mut seen).await;
+            baseline.seen.probes.push(seen);
+            nothing?;
         }
-        let (answered, seen_early) = self.send(&first, &spec, operation).await?;
-        let mut baseline = Baseline {
-            writes_early: seen_early,
-            ..Baseline::default()
-        };
+        let sent = self.send(&first, &spec, operation).await;
+        baseline.seen.first = self.exchange("first").ok();
+        let (answered, seen_early) = sent?;
+        baseline.writes_early = seen_early;
         let mut took = vec![took(&answered)];
         let own = locked(&self.run.counted)
             .first()
             .cloned()
             .unwrap_or(counted);
-        for probe in &operation.effects {
-            self.effect_seen(probe, &own, &answered).await?;
+        for (probe, seen) in operation.effects.iter().zip(&mut baseline.seen.probes) {
+            self.effect_seen(probe, &own, &answered, seen).await?;
             baseline.live.push(probe.name.clone());
         }
         if self.key.variants.is_empty() {
-            // The same payload again: a new key alone must make a new operation.
-            let second = Request {
-                like: Some(crate::scenario::Like {
-                    of: "first".to_owned(),
-                    which: None,
-                }),
-                ..self.request("second", "main")
-            };
-            let spec = self.run.specs(&second, 1)?.remove(0);
-            exchange::one(self.run, &second, &spec, 0, 0, None).await?;
-            let again = self.exchange("second")?;
-            let identity = |exchange: &Exchange| {
-                exchange
-                    .response
-                    .as_ref()
-                    .and_then(|response| response.identity.clone())
-            };
-            let succeeded = again
-                .response
-                .as_ref()
-                .is_some_and(|response| response.success);
-            baseline.natural = !succeeded
-                || (identity(&again).is_some() && identity(&again) == identity(&answered));
-            if succeeded {
-                took.push(self::took(&again));
-            }
-            // Another payload under another key: if even this does not work, nothing will.
-            let third = self.request("third", "third");
-            let spec = self.run.specs(&third, 1)?.remove(0);
-            let (third, _) = self.send(&third, &spec, operation).await?;
-            took.push(self::took(&third));
+            self.further_keys(operation, &answered, baseline, &mut took)
+                .await?;
             let another = locked(&self.run.counted).last().cloned();
-            for probe in operation
-                .effects
-                .iter()
-                .filter(|probe| mentions_request(probe))
-            {
-                if let Some(another) = &another {
-                    self.told_apart(probe, &own, another, &third).await?;
+            if let Some(another) = another {
+                for (probe, seen) in operation.effects.iter().zip(&mut baseline.seen.probes) {
+                    self.told_apart(probe, &own, &another, &answered, seen)
+                        .await?;
                 }
             }
         }
@@ -158,7 +171,94 @@ impl Measuring<'_> {
             p50: took[took.len() / 2],
             p99: slowest,
         });
-        Ok(baseline)
+        Ok(())
+    }
+
+    /// The same payload under another key, then another payload under a third.
+    async fn further_keys(
+        &self,
+        operation: &Operation,
+        answered: &Exchange,
+        baseline: &mut Baseline,
+        took: &mut Vec<Duration>,
+    ) -> Result<(), String> {
+        // The same payload again: a new key alone must make a new operation.
+        let second = Request {
+            like: Some(crate::scenario::Like {
+                of: "first".to_owned(),
+                which: None,
+            }),
+            ..self.request("second", "main")
+        };
+        let spec = self.run.specs(&second, 1)?.remove(0);
+        exchange::one(self.run, &second, &spec, 0, 0, None).await?;
+        let again = self.exchange("second")?;
+        baseline.seen.second = Some(again.clone());
+        let identity = |exchange: &Exchange| {
+            exchange
+                .response
+                .as_ref()
+                .and_then(|response| response.identity.clone())
+        };
+        let succeeded = again
+            .response
+            .as_ref()
+            .is_some_and(|response| response.success);
+        baseline.natural =
+            !succeeded || (identity(&again).is_some() && identity(&again) == identity(answered));
+        if succeeded {
+            took.push(self::took(&again));
+        }
+        // Another payload under another key: if even this does not work, nothing will. The
+        // declared change serves for it, if the target takes it.
+        let change = Request {
+            variants: vec!["change".to_owned()],
+            ..self.request("change", "third")
+        };
+        if self.key.principal == PrincipalRole::Owner && operation.variation("change").is_ok() {
+            let spec = self.run.specs(&change, 1)?.remove(0);
+            self.nothing_foreign(operation, &spec, baseline).await?;
+            let sent = exchange::one(self.run, &change, &spec, 0, 0, None).await;
+            let changed = sent.and_then(|_| self.exchange("change")).ok();
+            baseline.seen.change.clone_from(&changed);
+            if let Some(changed) = changed.filter(|changed| {
+                changed
+                    .response
+                    .as_ref()
+                    .is_some_and(|response| response.success)
+            }) {
+                took.push(self::took(&changed));
+                return Ok(());
+            }
+        }
+        let third = self.request("third", "fourth");
+        let spec = self.run.specs(&third, 1)?.remove(0);
+        self.nothing_foreign(operation, &spec, baseline).await?;
+        let sent = self.send(&third, &spec, operation).await;
+        baseline.seen.third = self.exchange("third").ok();
+        let (third, _) = sent?;
+        took.push(self::took(&third));
+        Ok(())
+    }
+
+    /// By now there are effects that a filter must leave out.
+    async fn nothing_foreign(
+        &self,
+        operation: &Operation,
+        spec: &Spec,
+        baseline: &mut Baseline,
+    ) -> Result<(), String> {
+        let counted = Counted {
+            spec: spec.clone(),
+            body: None,
+        };
+        for (probe, seen) in operation.effects.iter().zip(&mut baseline.seen.probes) {
+            let mut again = seen.clone();
+            let nothing = self.nothing_before(probe, &counted, &mut again).await;
+            seen.foreign = again.foreign;
+            nothing?;
+        }
+        Ok(())
     }
 
     pub(super) fn exchange(&self, step: &str) -> Result<Exchange, String> {
@@ -172,7 +272,7 @@ impl Measuring<'_> {
     async fn send(
         &self,
         request: &Request,
-        spec: &super::spec::Spec,
+        spec: &Spec,
         operation: &Operation,
     ) -> Result<(Exchange, bool), String> {
         let counted = Counted {
@@ -254,102 +354,6 @@ impl Measuring<'_> {
             self.key.operation
         )
     }
-
-    /// A filter that the target ignores would count everybody's effects.
-    async fn nothing_before(&self, probe: &Probe, counted: &Counted) -> Result<(), String> {
-        let world = self.run.world();
-        if probe.sharing(&world.target) == Lifetime::Run || mentions_request(probe) {
-            return Ok(());
-        }
-        let subject = Subject::of(&counted.spec);
-        let shows = probe::read(world, &self.run.context.cast, probe, &subject, &[counted])
-            .await
-            .map_err(|why| format!("{}: the probe cannot be read: {why}", probe.name))?;
-        match shows.count() {
-            Some(count) if count > 0.0 => Err(format!(
-                "{}: {count} before anything was sent: the target ignores the probe's filter",
-                probe.name
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// A probe that needs the request's body cannot be read before the first one. If it ignores what
-    /// it is asked for, it shows the same for two requests that have nothing in common.
-    async fn told_apart(
-        &self,
-        probe: &Probe,
-        own: &Counted,
-        another: &Counted,
-        answered: &Exchange,
-    ) -> Result<(), String> {
-        self.effect_seen(probe, another, answered).await?;
-        let world = self.run.world();
-        let cast = &self.run.context.cast;
-        let read = |counted: &Counted| {
-            let (subject, counted) = (Subject::of(&counted.spec), counted.clone());
-            async move { probe::read(world, cast, probe, &subject, &[&counted]).await }
-        };
-        let mixed = match (read(own).await, read(another).await) {
-            (Ok(Shown::Ids(own)), Ok(Shown::Ids(another))) => {
-                another.iter().any(|id| own.contains(id))
-            }
-            (Ok(Shown::Count(own)), Ok(Shown::Count(another))) => another > 1.0 && own == another,
-            _ => false,
-        };
-        if mixed {
-            Err(format!(
-                "{}: it shows the same for two requests: the target ignores the probe's filter, or nothing in the request is its own",
-                probe.name
-            ))
-        } else {
-            Ok(())
-        }
-    }
-
-    async fn effect_seen(
-        &self,
-        probe: &Probe,
-        counted: &Counted,
-        answered: &Exchange,
-    ) -> Result<(), String> {
-        let world = self.run.world();
-        let subject = Subject::of(&counted.spec);
-        let settle = probe.settle.unwrap_or(world.target.settle);
-        let began = Instant::now();
-        let mut last;
-        loop {
-            last = probe::read(world, &self.run.context.cast, probe, &subject, &[counted]).await;
-            match &last {
-                Ok(Shown::State(_)) => return Ok(()),
-                Ok(shown) if shown.count().is_some_and(|count| count >= 1.0) => return Ok(()),
-                _ => {}
-            }
-            if began.elapsed() > settle {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        let answer = answered
-            .response
-            .as_ref()
-            .map_or_else(String::new, |response| {
-                let identity = response
-                    .identity
-                    .as_deref()
-                    .map(|id| format!(" with id {id}"))
-                    .unwrap_or_default();
-                format!("{}{identity}", response.status)
-            });
-        Err(match last {
-            Ok(_) => format!(
-                "{}: no effect is seen after {}, though the response was {answer}",
-                probe.name,
-                humantime::format_duration(settle)
-            ),
-            Err(why) => format!("{}: the probe cannot be read: {why}", probe.name),
-        })
-    }
 }
 
 /// From its last byte sent to its end.
@@ -358,15 +362,4 @@ pub(super) fn took(exchange: &Exchange) -> Duration {
         .times
         .ended
         .saturating_sub(exchange.times.sent.unwrap_or(exchange.times.ended))
-}
-
-/// Whether a probe can only be asked once the request's body is known.
-fn mentions_request(probe: &Probe) -> bool {
-    let mut found = false;
-    if let crate::target::operation::ProbeSource::Request(request) = &probe.source {
-        request.each_placeholder(&mut |placeholder| {
-            found |= matches!(placeholder, Placeholder::Request(_))
-        });
-    }
-    found
 }

@@ -1,9 +1,11 @@
 //! Hooks: what the target file says may be done to the target from outside.
 
 use super::command;
-use super::world::{Filling, World};
-use crate::scenario::{HookName, PrincipalRole};
-use crate::target::action::{Action, Deed, HookName as Declared};
+use super::rendering::Filling;
+use super::world::World;
+use crate::hook::HookName;
+use crate::scenario::PrincipalRole;
+use crate::target::action::{Action, Deed};
 use crate::transcript::HookFacts;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -14,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) async fn run(world: &World, name: HookName) -> HookFacts {
     let at = world.clock(Instant::now());
     let result = match declared(world, name) {
-        None => Err(format!("the target has no hook `{}`", name.name())),
+        None => managed(world, name).await,
         Some(action) => act(world, action, &Filling::new(world)).await,
     };
     let mut facts = facts(world, name, at, result);
@@ -28,6 +30,21 @@ pub(super) async fn run(world: &World, name: HookName) -> HookFacts {
         }
     }
     facts
+}
+
+/// What a server that the tool started itself can do without a declared hook.
+async fn managed(world: &World, name: HookName) -> Result<String, String> {
+    match (&world.target.server, name) {
+        (Some(_), HookName::Kill) => {
+            world.server.kill().await?;
+            Ok("killed the server".to_owned())
+        }
+        (Some(server), HookName::Start) => {
+            world.server.start(world, server).await?;
+            Ok("started the server".to_owned())
+        }
+        _ => Err(format!("the target has no hook `{}`", name.name())),
+    }
 }
 
 /// Lets the target's time pass: by its clock, or by waiting.
@@ -114,7 +131,7 @@ pub(super) async fn wait_until_ready(world: &World) -> Result<(), String> {
 }
 
 fn declared(world: &World, name: HookName) -> Option<&Action> {
-    Declared::from_name(name.name()).and_then(|name| world.target.hooks.get(name))
+    world.target.hooks.get(name)
 }
 
 fn facts(world: &World, name: HookName, at: Duration, result: Result<String, String>) -> HookFacts {

@@ -5,9 +5,11 @@ mod answer;
 mod baseline;
 mod board;
 mod burst;
+mod check;
 mod cleanup;
 mod command;
 mod exchange;
+mod fetch;
 mod fixture;
 mod hook;
 mod keys;
@@ -16,17 +18,23 @@ mod mask;
 mod neighbours;
 mod probe;
 mod recheck;
+mod rendering;
 mod round;
+mod server;
+mod sighting;
 mod spec;
 mod trial;
 pub mod wire;
 mod world;
 
+pub use check::EFFECTS as CHECK_EFFECTS;
+pub use server::free_port;
 pub use world::{RunError, Setup, Shown};
 
 use crate::plan::{Lane, Plan, PlannedCase};
 use crate::scenario::{OperationRole, PrincipalRole, Rounds, Step};
 use crate::target::operation::Reading as What;
+use crate::target_check::TargetCheck;
 use crate::transcript::{ProbeFacts, ReadingKind, Transcript};
 use baseline::{Baseline, baseline};
 use futures::StreamExt;
@@ -77,6 +85,50 @@ impl Runner {
     /// Starts nothing more; what is under way ends as it will.
     pub fn stop(&self) {
         self.world.stop();
+    }
+
+    /// Whether it was told to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.world.is_stopped()
+    }
+
+    /// Holds the target file against the API, for the operations of the plan; of each, `all`
+    /// lines or as far as the first that makes the file useless. A run uses again what was
+    /// measured.
+    pub async fn check(&self, plan: &Plan, all: bool) -> TargetCheck {
+        check::check(&self.world, plan, all).await
+    }
+
+    /// Removes what was made, where the target file says how.
+    pub async fn clean_up(&self) {
+        cleanup::clean_up(&self.world).await;
+    }
+
+    /// Requests that were sent to the operations so far.
+    pub fn requests(&self) -> u64 {
+        self.world.spent()
+    }
+
+    /// Starts the target's own server, if the file says how; it ends with the runner at the latest.
+    ///
+    /// # Errors
+    /// It was not ready in time, or ended by itself; with what it wrote last.
+    pub async fn start_server(&self) -> Result<(), RunError> {
+        match &self.world.target.server {
+            Some(server) => self.world.server.start(&self.world, server).await,
+            None => Ok(()),
+        }
+        .map_err(RunError)
+    }
+
+    /// Ends the server that was started, in order.
+    pub async fn stop_server(&self) {
+        self.world.server.stop().await;
+    }
+
+    /// Ends the server that was started, at once: for a process that is about to exit.
+    pub fn kill_server(&self) {
+        self.world.server.kill_now();
     }
 
     /// Runs the plan to its end.

@@ -7,10 +7,11 @@ use super::spec::{RoundNames, Spec};
 use super::world::{BaselineKey, Cast, World};
 use super::{burst, exchange, hook, probe};
 use crate::contract::Contract;
+use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{
-    Amount, Case, HookName, Moment, OperationRole, Quantity, Request, Scenario, Step, TimeSpan,
-    Until, Wait, When,
+    Amount, Case, Moment, OperationRole, Quantity, Request, Scenario, Step, TimeSpan, Until, Wait,
+    When,
 };
 use crate::target::operation::{Lifetime, Probe};
 use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};

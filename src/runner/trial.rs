@@ -94,7 +94,11 @@ async fn fitting(
 }
 
 /// Makes a candidate known under a name of its own, and returns what its trial is a baseline of.
-async fn announce(world: &World, operation: &Operation, candidate: &Variant) -> BaselineKey {
+pub(super) async fn announce(
+    world: &World,
+    operation: &Operation,
+    candidate: &Variant,
+) -> BaselineKey {
     let trial = format!("trial of {}", candidate.name);
     let id = (operation.name.clone(), trial.clone());
     world.chosen.lock().await.insert(id, Ok(candidate.clone()));

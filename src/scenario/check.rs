@@ -2,7 +2,7 @@
 
 use super::expectation::{Check, Expectation};
 use super::request::{Key, Marker, Request};
-use super::words::{FORMS, VARIANTS};
+use super::words;
 use super::{Case, Moment, Scenario, Step, Wait, When};
 use crate::yaml::{self, Diagnostic, Node, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +25,18 @@ pub(super) fn check(
     }
     check_ids(scenario, root, &mut problems);
     if library {
+        for (expectation, node) in &listed[scenario.assume.len()..] {
+            if matches!(
+                expectation.check,
+                Check::Overlap { .. } | Check::Straddled { .. }
+            ) {
+                let message = format!(
+                    "`{}` says whether the run shows anything: it belongs under `assume`",
+                    kind(node)
+                );
+                problems.add(node.span.first_line(), message);
+            }
+        }
         for (expectation, node) in &listed {
             if matches!(
                 expectation.check,
@@ -77,7 +89,7 @@ fn body(node: &Node) -> &Node {
 }
 
 /// Where the word stands within the field, else the whole of its first line.
-fn place(node: &Node, field: &str, word: &str) -> Span {
+pub(super) fn place(node: &Node, field: &str, word: &str) -> Span {
     let scope = node.get(field).unwrap_or(node);
     let mut found = None;
     scope.walk(&mut |_, node| {
@@ -173,6 +185,7 @@ fn check_step(step: &Step, node: &Node, around: &Around<'_>, problems: &mut Prob
     match step {
         Step::Send { request, .. } | Step::Retry { request, .. } => {
             check_request(request, node, around, problems);
+            check_fault_spread(request, node, around, problems);
             check_start(
                 request.at.as_ref(),
                 node,
@@ -203,6 +216,26 @@ fn check_step(step: &Step, node: &Node, around: &Around<'_>, problems: &mut Prob
             check_reference(of, place(node, "retry-after", of), around, problems);
         }
         Step::Wait(_) | Step::Read { .. } | Step::Recheck { .. } | Step::Together(_) => {}
+    }
+}
+
+/// Without copies, a spread places one fault in each round.
+fn check_fault_spread(
+    request: &Request,
+    node: &Node,
+    around: &Around<'_>,
+    problems: &mut Problems,
+) {
+    if let Some(super::Fault::HangUp { at, .. }) = &request.fault
+        && at.spread.is_some()
+        && around.rounds < 2
+    {
+        let place = node.get("fault").unwrap_or(node).span.first_line();
+        problems.push(
+            Diagnostic::error("the fault is spread over the rounds, and there is one round only")
+                .at(place)
+                .help("add `rounds: 10`, or write `plus` instead"),
+        );
     }
 }
 
@@ -243,7 +276,9 @@ fn check_request(request: &Request, node: &Node, around: &Around<'_>, problems: 
             check_reference(step, place(node, field, step), around, problems);
         }
     }
-    check_words(request, node, around.library, problems);
+    for problem in words::unknown(request, node, around.library) {
+        problems.push(problem);
+    }
     if let Some(like) = &request.like
         && like.which.is_none()
         && let Some(Step::Burst { request: burst, .. }) = around.case.step(&like.of)
@@ -278,37 +313,6 @@ fn check_request(request: &Request, node: &Node, around: &Around<'_>, problems: 
         if matches!(at.when, When::LastByte | When::Ended) {
             problems.add(place(), format!("a hang-up at `{when}` cuts nothing"));
         }
-    }
-}
-
-/// Variants and forms are words. A target may declare variants of its own, so that only what looks
-/// like a misspelling is refused; the built-in scenarios use ours only.
-fn check_words(request: &Request, node: &Node, library: bool, problems: &mut Problems) {
-    for word in &request.variants {
-        let near = yaml::nearest(word, VARIANTS);
-        if VARIANTS.contains(&word.as_str()) || (near.is_none() && !library) {
-            continue;
-        }
-        let problem =
-            Diagnostic::error(format!("unknown variant `{word}`")).at(place(node, "variant", word));
-        problems.push(match near {
-            Some(near) if library => problem.help(format!("did you mean `{near}`?")),
-            Some(near) => problem.help(format!(
-                "did you mean `{near}`? A variant of your own needs a name that is less like it"
-            )),
-            None => problem.help(format!("variants are {}", VARIANTS.join(", "))),
-        });
-    }
-    for word in request.forms.iter().flatten() {
-        if FORMS.contains(&word.as_str()) {
-            continue;
-        }
-        let problem =
-            Diagnostic::error(format!("unknown form `{word}`")).at(place(node, "form", word));
-        problems.push(match yaml::nearest(word, FORMS) {
-            Some(near) => problem.help(format!("did you mean `{near}`?")),
-            None => problem.help(format!("forms are {}", FORMS.join(", "))),
-        });
     }
 }
 

@@ -269,9 +269,6 @@ impl Check {
     }
 }
 
-/// The kinds that only say whether a run has shown anything, and judge nothing.
-const ASSUMPTIONS_ONLY: [&str; 2] = ["overlap", "straddled"];
-
 /// The kinds that can be assumed. The last three belong to users' own scenarios.
 const ASSUMABLE: [&str; 7] = [
     "effects",
@@ -495,21 +492,6 @@ struct CommonFields {
 }
 
 impl Expectation {
-    /// Reads an expectation of a checklist item.
-    pub(super) fn expected(node: &Node) -> Result<Expectation, Diagnostic> {
-        if let Some([entry]) = node.as_map()
-            && ASSUMPTIONS_ONLY.contains(&entry.key.as_str())
-        {
-            return Err(Diagnostic::error(format!(
-                "`{}` is an assumption: it says whether the run shows anything",
-                entry.key
-            ))
-            .at(entry.key_span.clone())
-            .help("put it under `assume`"));
-        }
-        Expectation::read(node)
-    }
-
     /// Reads an assumption.
     pub(super) fn assumed(node: &Node) -> Result<Expectation, Diagnostic> {
         if let Some([entry]) = node.as_map()
@@ -526,7 +508,7 @@ impl Expectation {
     }
 
     /// Reads a map with a single key, its kind.
-    fn read(node: &Node) -> Result<Expectation, Diagnostic> {
+    pub(super) fn read(node: &Node) -> Result<Expectation, Diagnostic> {
         let (kind, body) = super::parse::single_key(node, "an expectation", &KINDS, &NOT_YET)?;
         let (common, own) = super::parse::split(body, &["id", "level", "unless"]);
         let common: CommonFields = yaml::decode(&common)?;

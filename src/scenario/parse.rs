@@ -6,10 +6,10 @@ use super::expectation::Expectation;
 use super::moment::{FixedTime, TimeSpan};
 use super::request::{BurstFields, RequestFields, RetryFields, SendFields};
 use super::{
-    Case, HookName, Moment, Need, Release, Rounds, Runs, Scenario, Severity, Step, StepName, Until,
-    Wait,
+    Case, Moment, Need, Release, Rounds, Runs, Scenario, Severity, Step, StepName, Until, Wait,
 };
 use crate::checklist::ItemId;
+use crate::hook::HookName;
 use crate::yaml::{self, Diagnostic, Entry, Node, Source, Value};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -225,7 +225,7 @@ fn read_expect(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<(ItemId, Expe
                     .help("add at least one expectation, or leave the item out"),
             ),
             Some(list) => expect.extend(
-                read_list(list, Expectation::expected, problems)
+                read_list(list, Expectation::read, problems)
                     .into_iter()
                     .map(|expectation| (item, expectation)),
             ),

@@ -1,5 +1,9 @@
 //! The words of scenarios whose meaning a target gives: variants and forms.
 
+use super::Request;
+use super::check::place;
+use crate::yaml::{self, Diagnostic, Node};
+
 /// The variants that scenarios of ours use. A target may declare others, for users' own scenarios.
 pub const VARIANTS: [&str; 28] = [
     "slow",
@@ -46,3 +50,36 @@ pub const FORMS: [&str; 11] = [
     "accept-gzip",
     "accept-identity",
 ];
+
+/// Variants and forms are words. A target may declare variants of its own, so that only what looks
+/// like a misspelling is refused; the built-in scenarios use ours only.
+pub(super) fn unknown(request: &Request, node: &Node, library: bool) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for word in &request.variants {
+        let near = yaml::nearest(word, VARIANTS);
+        if VARIANTS.contains(&word.as_str()) || (near.is_none() && !library) {
+            continue;
+        }
+        let problem =
+            Diagnostic::error(format!("unknown variant `{word}`")).at(place(node, "variant", word));
+        problems.push(match near {
+            Some(near) if library => problem.help(format!("did you mean `{near}`?")),
+            Some(near) => problem.help(format!(
+                "did you mean `{near}`? A variant of your own needs a name that is less like it"
+            )),
+            None => problem.help(format!("variants are {}", VARIANTS.join(", "))),
+        });
+    }
+    for word in request.forms.iter().flatten() {
+        if FORMS.contains(&word.as_str()) {
+            continue;
+        }
+        let problem =
+            Diagnostic::error(format!("unknown form `{word}`")).at(place(node, "form", word));
+        problems.push(match yaml::nearest(word, FORMS) {
+            Some(near) => problem.help(format!("did you mean `{near}`?")),
+            None => problem.help(format!("forms are {}", FORMS.join(", "))),
+        });
+    }
+    problems
+}

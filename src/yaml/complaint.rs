@@ -1,5 +1,6 @@
 //! The parser's errors in words of ours, with what to do about them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_saphyr::granit_parser::{ErrorKind, Marker, ScanError};
@@ -37,6 +38,15 @@ pub(super) fn complaint(source: &Arc<Source>, error: &ScanError, brackets: &[usi
         return Diagnostic::error(format!("{message}: {}", trap.quoted))
             .at(span(trap.start, trap.end))
             .help("in a map over several lines, without { }, it needs no quotes");
+    }
+    if brackets.is_empty()
+        && matches!(error.kind(), ErrorKind::MappingValueNotAllowed)
+        && let Some(key) = key_without_colon(text, line_start)
+    {
+        let word = &text[key.clone()];
+        return Diagnostic::error("a `:` is missing after this key")
+            .at(span(key.start, key.end))
+            .help(format!("write `{word}:`"));
     }
     let (message, help) = words(error.kind());
     let innermost = brackets.last().copied().filter(|&open| open < at);
@@ -104,6 +114,18 @@ fn alias_name(alias: &str) -> &str {
     let name = alias.strip_prefix('*').unwrap_or(alias);
     let end = name.find(|c: char| c.is_whitespace() || ",[]{}".contains(c));
     &name[..end.unwrap_or(name.len())]
+}
+
+/// The one word of the line above, if the line at `line_start` is indented below it: then it was
+/// meant for a key.
+fn key_without_colon(text: &str, line_start: usize) -> Option<Range<usize>> {
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let above = text[..line_start].trim_end();
+    let start = above.rfind('\n').map_or(0, |newline| newline + 1);
+    let (line, below) = (&above[start..], text[line_start..].lines().next()?);
+    let word = line.trim();
+    let is_key = !word.is_empty() && !word.contains([' ', ':', '#', '"', '\'']);
+    (is_key && indent(line) < indent(below)).then(|| start + indent(line)..above.len())
 }
 
 /// The byte at which a marker stands, always on a character's boundary.

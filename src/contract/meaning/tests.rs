@@ -1,11 +1,13 @@
 //! The decision table on cases from field reports: each is a short transcript, and the meaning of
 //! its last response is what is asked for.
 
-mod sample;
+mod precedence;
+pub(in crate::contract) mod sample;
 
 use super::meaning;
+use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
-use crate::scenario::{HookName, PrincipalRole};
+use crate::scenario::PrincipalRole;
 use crate::transcript::{Delivery, Exchange, HookFacts};
 use sample::{Told, contract, during, got, last, lost, means, named, paid, round};
 use std::time::Duration;

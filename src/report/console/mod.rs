@@ -1,6 +1,7 @@
 //! The report for people: what matters first on top, the verdict on the last line, where a
 //! terminal leaves the eye.
 
+pub mod checked;
 mod findings;
 mod tables;
 
@@ -48,6 +49,7 @@ pub fn render(report: &Report, look: &Look) -> String {
     let mut text = String::new();
     if look.detail != Detail::Quiet {
         head(report, look, &mut text);
+        target_file(report, look, &mut text);
         tables::scenarios(report, look, &mut text);
         findings::broken(report, look, &mut text);
         findings::inconclusive(report, look, &mut text);
@@ -83,6 +85,15 @@ fn head(report: &Report, look: &Look, text: &mut String) {
         );
     }
     text.push('\n');
+}
+
+/// What the target file says and the API does not; all lines where everything is wanted.
+fn target_file(report: &Report, look: &Look, text: &mut String) {
+    let all = look.detail == Detail::Verbose;
+    let lines = checked::lines(&report.about.check, look, all);
+    if !lines.is_empty() {
+        let _ = writeln!(text, "{}\n{lines}", look.bold("The target file"));
+    }
 }
 
 fn last_line(report: &Report, look: &Look, text: &mut String) {

@@ -4,7 +4,7 @@ use super::super::{Diagnostic, parse};
 use super::source;
 
 /// Far more than any refusal takes in a debug build on a busy machine, far less than a hang.
-const SOON: Duration = Duration::from_secs(2);
+const SOON: Duration = Duration::from_secs(10);
 
 fn refused_soon(text: &str) -> Diagnostic {
     let source = source(text);

@@ -1,0 +1,270 @@
+//! A server that the tool starts itself, in a process group of its own, and ends with all that it
+//! started: at the end of the run, on Ctrl-C, on errors and on panics. Never ends anything else.
+
+use super::rendering::Filling;
+use super::round::locked;
+use super::world::{World, endpoint};
+use crate::scenario::PrincipalRole;
+use crate::target::action::Server;
+use crate::target::render::command::environment;
+use std::collections::VecDeque;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::process::{Child, Command};
+
+/// Lines of output that are kept for messages.
+const KEPT: usize = 20;
+/// How long a server may take to end by itself once it is asked to.
+const GRACE: Duration = Duration::from_secs(5);
+/// Time between two looks.
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// The server of a run: running, or ended by a hook.
+#[derive(Default)]
+pub(super) struct ManagedServer {
+    running: tokio::sync::Mutex<Option<Running>>,
+    /// The group to end at once, also from where nothing can be awaited.
+    group: Mutex<Option<i32>>,
+    output: Arc<Mutex<VecDeque<String>>>,
+}
+
+struct Running {
+    child: Child,
+    group: Group,
+}
+
+/// Ends its whole process group when it is dropped.
+struct Group(Option<i32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        signal(self.0, Signal::Kill);
+    }
+}
+
+impl Drop for ManagedServer {
+    fn drop(&mut self) {
+        self.kill_now();
+    }
+}
+
+/// A port of this machine that nothing listens on now.
+///
+/// # Errors
+/// When the system gives none.
+pub fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+        .local_addr()?
+        .port())
+}
+
+impl ManagedServer {
+    /// Starts the server and waits until it is ready.
+    ///
+    /// # Errors
+    /// It could not be started, ended by itself, or was not ready in time; with its last lines.
+    pub(super) async fn start(&self, world: &World, server: &Server) -> Result<(), String> {
+        let mut running = self.running.lock().await;
+        if running.is_some() {
+            return Ok(());
+        }
+        locked(&self.output).clear();
+        let mut started = self.spawn(world, server)?;
+        *locked(&self.group) = started.group.0;
+        let ready = self.wait_until_ready(world, server, &mut started).await;
+        if ready.is_ok() {
+            *running = Some(started);
+        }
+        ready
+    }
+
+    /// Ends the server without notice, as a crash would, and waits until it is gone.
+    pub(super) async fn kill(&self) -> Result<(), String> {
+        let Some(mut running) = self.running.lock().await.take() else {
+            return Err("the server is not running".to_owned());
+        };
+        signal(running.group.0, Signal::Kill);
+        running
+            .child
+            .wait()
+            .await
+            .map_err(|error| error.to_string())?;
+        self.forget(running);
+        Ok(())
+    }
+
+    /// Asks the server to end, and ends what is still there after some seconds.
+    pub(super) async fn stop(&self) {
+        let Some(mut running) = self.running.lock().await.take() else {
+            return;
+        };
+        signal(running.group.0, Signal::Terminate);
+        // Whether it went by itself or not: the rest of its group goes with it.
+        let _ = tokio::time::timeout(GRACE, running.child.wait()).await;
+        signal(running.group.0, Signal::Kill);
+        let _ = tokio::time::timeout(GRACE, running.child.wait()).await;
+        self.forget(running);
+    }
+
+    /// Ends the whole group at once, without waiting.
+    pub(super) fn kill_now(&self) {
+        signal(locked(&self.group).take(), Signal::Kill);
+    }
+
+    /// The group is empty: its number may be given to somebody else.
+    fn forget(&self, mut running: Running) {
+        running.group.0 = None;
+        *locked(&self.group) = None;
+    }
+
+    fn spawn(&self, world: &World, server: &Server) -> Result<Running, String> {
+        let principal = world.principal(PrincipalRole::Owner)?.0;
+        let variables = environment(
+            &server.command,
+            &world.target,
+            &principal,
+            &Filling::new(world),
+        )
+        .map_err(|error| error.to_string())?;
+        let mut command = Command::new("sh");
+        command
+            .arg("-euc")
+            .arg(&server.command.script)
+            .envs(variables)
+            .envs(server.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        #[cfg(unix)]
+        command.process_group(0);
+        let folder = match &server.dir {
+            Some(dir) => world.folder.join(dir),
+            None => world.folder.clone(),
+        };
+        if folder != Path::new("") {
+            command.current_dir(&folder);
+        }
+        let mut child = command
+            .spawn()
+            .map_err(|error| format!("the server could not be started: {error}"))?;
+        let group = child.id().and_then(|id| i32::try_from(id).ok());
+        if let Some(stdout) = child.stdout.take() {
+            self.keep_lines(stdout);
+        }
+        if let Some(stderr) = child.stderr.take() {
+            self.keep_lines(stderr);
+        }
+        Ok(Running {
+            child,
+            group: Group(group),
+        })
+    }
+
+    /// Reads what the server says, so that it never blocks on a full pipe.
+    fn keep_lines(&self, pipe: impl AsyncRead + Unpin + Send + 'static) {
+        let output = Arc::clone(&self.output);
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(pipe).split(b'\n');
+            while let Ok(Some(line)) = lines.next_segment().await {
+                let line: String = String::from_utf8_lossy(&line).chars().take(400).collect();
+                let mut kept = locked(&output);
+                if kept.len() == KEPT {
+                    kept.pop_front();
+                }
+                kept.push_back(line.trim_end().to_owned());
+            }
+        });
+    }
+
+    async fn wait_until_ready(
+        &self,
+        world: &World,
+        server: &Server,
+        started: &mut Running,
+    ) -> Result<(), String> {
+        let deadline = Instant::now() + server.within;
+        loop {
+            if let Ok(Some(status)) = started.child.try_wait() {
+                // What it said last may still be in the pipe.
+                tokio::time::sleep(PAUSE).await;
+                return Err(self.with_output(world, &format!("the server ended ({status})")));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let why = match serves(world, server, left).await {
+                Ok(()) => return Ok(()),
+                Err(why) => why,
+            };
+            if world.is_stopped() {
+                return Err("the run was stopped".to_owned());
+            }
+            if Instant::now() + PAUSE > deadline {
+                let within = humantime::format_duration(server.within);
+                let what = format!("the server was not ready within {within}: {why}");
+                return Err(self.with_output(world, &what));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    fn with_output(&self, world: &World, what: &str) -> String {
+        let lines: Vec<String> = locked(&self.output).iter().cloned().collect();
+        if lines.is_empty() {
+            return format!("{what}; it wrote nothing");
+        }
+        let said = world.masker.mask(&lines.join("\n"));
+        format!("{what}; its last lines:\n{said}")
+    }
+}
+
+/// Whether the server serves: `ready` is answered 2xx, or the base URL takes connections.
+async fn serves(world: &World, server: &Server, left: Duration) -> Result<(), String> {
+    let patience = left.clamp(PAUSE, Duration::from_secs(5));
+    let Some(ready) = &server.ready else {
+        let (endpoint, _) = endpoint(world.bases[0].as_str())?;
+        let peer = (endpoint.host.as_str(), endpoint.port);
+        return tokio::time::timeout(patience, tokio::net::TcpStream::connect(peer))
+            .await
+            .map_err(|_| "no connection".to_owned())?
+            .map(drop)
+            .map_err(|error| error.to_string());
+    };
+    let rendered = world.render_plain(ready, PrincipalRole::Owner, &Filling::new(world))?;
+    let fetched = world.fetch(&rendered, patience).await?;
+    if (200..300).contains(&fetched.status) {
+        Ok(())
+    } else {
+        Err(format!(
+            "{} was answered {}",
+            rendered.path_and_query,
+            world.told(&fetched)
+        ))
+    }
+}
+
+enum Signal {
+    Terminate,
+    Kill,
+}
+
+/// Sends a signal to a whole process group.
+#[cfg(unix)]
+fn signal(group: Option<i32>, signal: Signal) {
+    let number = match signal {
+        Signal::Terminate => libc::SIGTERM,
+        Signal::Kill => libc::SIGKILL,
+    };
+    // 0 and 1 would be our own group and everybody.
+    if let Some(group) = group.filter(|group| *group > 1) {
+        // SAFETY: kill takes two numbers and touches no memory of ours.
+        unsafe { libc::kill(-group, number) };
+    }
+}
+
+/// Without process groups only the child itself ends, when it is dropped.
+#[cfg(not(unix))]
+fn signal(_group: Option<i32>, _signal: Signal) {}
