@@ -2,14 +2,14 @@
 //! not. Pure.
 
 use crate::checklist::ItemId;
-use crate::contract::{Contract, RetentionClock};
+use crate::contract::{Contract, KeyRules, RetentionClock};
 use crate::scenario::{
     Case, Close, HookName, Moment, Need, OperationRole, PrincipalRole, Quantity, Request, Scenario,
     Step, TimeSpan, When,
 };
 use crate::target::Target;
 use crate::target::action::HookName as Declared;
-use crate::target::key::{Carrier, KeyPlace};
+use crate::target::key::{Carrier, KeyPlace, singular_path};
 use crate::target::operation::{Lifetime, Operation, Reading};
 use crate::target::principal::{Principal, Role};
 use crate::target::request::Body;
@@ -480,7 +480,16 @@ impl Fit<'_> {
         match self.operation.key.as_ref().or(self.target.key.as_ref()) {
             Some(KeyPlace::At { carrier, .. }) => Some(carrier.clone()),
             Some(KeyPlace::None) => None,
-            None => self.contract.key.header.clone().map(Carrier::Header),
+            None => carrier(&self.contract.key),
         }
     }
+}
+
+/// What carries a key by the contract, where the target does not say it.
+pub fn carrier(key: &KeyRules) -> Option<Carrier> {
+    let header = key.header.clone().map(Carrier::Header);
+    let query = key.query.clone().map(Carrier::Query);
+    let form = key.form.clone().map(Carrier::Form);
+    let json = key.json.as_deref().and_then(singular_path);
+    header.or(query).or(form).or(json.map(Carrier::Json))
 }

@@ -102,7 +102,9 @@ fn help_says_what_there_is_and_how_it_is_called() {
     let folder = folder();
     let help = run(folder.path(), &["--help"]);
     assert_eq!(help.code, Some(0));
-    for command in ["run", "demo", "serve", "lint", "list", "explain"] {
+    for command in [
+        "run", "check", "demo", "serve", "init", "lint", "list", "explain",
+    ] {
         assert!(
             help.out.contains(&format!("\n  {command} ")),
             "{}",

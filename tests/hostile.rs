@@ -19,8 +19,27 @@ const SOON: Duration = Duration::from_secs(45);
 /// The run against a server whose operation and probe both answer so.
 fn against(reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Seen {
     let server = Server::start(reply);
-    let seen = Tool::at(server.address).run();
-    assert!(seen.took < SOON, "it took {:?}", seen.took);
+    tried(|| Tool::at(server.address))
+}
+
+/// The run as it is, which begins with a check of the target file, and the run without the check,
+/// which must find out by itself and is returned.
+fn tried(tool: impl Fn() -> Tool) -> Seen {
+    let checked = tool().run();
+    assert!(
+        matches!(checked.code, Some(1 | 3 | 4)),
+        "exit {:?}: {}",
+        checked.code,
+        checked.screen
+    );
+    if checked.code == Some(4) {
+        assert_eq!(checked.passed(), Vec::<String>::new());
+        assert_eq!(checked.failed(), Vec::<String>::new());
+    }
+    let seen = tool().with(&["--no-check"]).run();
+    for seen in [&checked, &seen] {
+        assert!(seen.took < SOON, "it took {:?}", seen.took);
+    }
     seen
 }
 
@@ -156,7 +175,7 @@ fn a_next_page_on_a_host_that_nobody_named_is_not_asked_for() {
     });
     let probe =
         r#"{ request: "GET /payments?reference=${marker}", ids: "$.data[*].id", next: $.next }"#;
-    let seen = Tool::at(server.address).probe(server.address, probe).run();
+    let seen = tried(|| Tool::at(server.address).probe(server.address, probe));
     seen.is_unable("refused to send to metadata.internal");
     assert_eq!(elsewhere.connections(), 0);
 }
@@ -320,7 +339,7 @@ fn a_probe_that_counts_everybody_passes_and_fails_nothing_that_is_counted() {
     });
     let probe =
         r#"{ request: "GET /payments?reference=${request:$.reference}", ids: "$.data[*].id" }"#;
-    let seen = Tool::at(server.address).probe(server.address, probe).run();
+    let seen = tried(|| Tool::at(server.address).probe(server.address, probe));
     assert!(
         matches!(seen.code, Some(3 | 4)),
         "{:?}: {}",

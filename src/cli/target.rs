@@ -127,7 +127,7 @@ fn ready(
     let file = source.name.clone();
     let Loaded { target, warnings } =
         load(source, options, surroundings).map_err(Failure::BadFiles)?;
-    let contracts = contracts(&target, contract)?;
+    let contracts = contracts(&target, contract, surroundings)?;
     let keyless = without_a_key(&target, &contracts);
     if !keyless.is_empty() {
         return Err(Failure::BadFiles(keyless));
@@ -143,14 +143,18 @@ fn ready(
 fn contracts(
     target: &Target,
     instead: Option<&str>,
+    surroundings: &Surroundings,
 ) -> Result<BTreeMap<String, Contract>, Failure> {
     let bad = |problem: Diagnostic| Failure::BadFiles(vec![problem]);
+    let files = |path: &str, from: &str| surroundings.file(Path::new(path), from);
     let mut contracts = BTreeMap::new();
     for operation in &target.operations {
         let contract = match instead {
-            Some(name) => contract::named(name).map_err(bad)?,
-            None => contract::resolve(operation.contract.as_ref().or(target.contract.as_ref()))
-                .map_err(bad)?,
+            Some(name) => contract::chosen(name, &files).map_err(bad)?,
+            None => {
+                let own = operation.contract.as_ref().or(target.contract.as_ref());
+                contract::resolve_with(own, &files).map_err(bad)?
+            }
         };
         contracts.insert(operation.name.clone(), contract);
     }
@@ -167,7 +171,7 @@ fn without_a_key(target: &Target, contracts: &BTreeMap<String, Contract>) -> Vec
         let name = &operation.name;
         let known = operation.key.is_some()
             || operation.request.places_key()
-            || contract.key.header.is_some();
+            || contract.key.place().is_some();
         if known {
             continue;
         }
@@ -251,4 +255,40 @@ pub fn tls(target: &Target, file: &str) -> Result<TlsOptions, Failure> {
         identity,
         verify: target.tls.verify,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::from_file;
+    use crate::contract::Kind;
+
+    const TARGET: &str = "target: Shop\nbase-url: http://127.0.0.1:1\ncontract: contracts/ours.yaml\noperations:\n  pay: { request: { method: POST, path: /pay } }\n";
+    const OURS: &str = "contract: ours\nextends: base.yaml\nkey: { json: $.key }\n";
+    const BASE: &str = "extends: square\non: { replay: { outcome: replay-current } }\n";
+
+    #[test]
+    fn a_contract_beside_the_target_is_read_and_one_may_be_chosen_instead() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+            std::fs::write(&path, text).expect("it can be written");
+            path
+        };
+        let target = write("target.yaml", TARGET);
+        let ours = write("contracts/ours.yaml", OURS);
+        write("contracts/base.yaml", BASE);
+        let contract = |instead: Option<&str>| {
+            let ready = from_file(&target, &[], None, &[], instead);
+            let mut ready = ready.unwrap_or_else(|problem| panic!("{problem}"));
+            ready.contracts.remove("pay").expect("its contract")
+        };
+        let own = contract(None);
+        assert_eq!(own.name, "ours");
+        assert_eq!(own.key.json.as_deref(), Some("$.key"));
+        let replay = own.replay.value.expect("declared");
+        assert_eq!(replay[0].kind, Kind::ReplayCurrent);
+        assert_eq!(contract(Some("mollie")).name, "mollie");
+        assert_eq!(contract(ours.to_str()).name, "ours");
+    }
 }

@@ -9,7 +9,7 @@ pub use situation::{Earlier, Foreign, Identity, Relation, Situation, situation};
 
 use super::behaviour::{Behaviour, Kind};
 use super::{
-    AfterFailure, Contract, FailureClass, OperationScope, PrincipalScope, Promised, ReplayMarker,
+    AfterFailure, Contract, FailureClass, OperationScope, Precedence, PrincipalScope, Promised,
 };
 use crate::outcome::{Meaning, Outcome};
 use crate::transcript::{Exchange, Response, Round};
@@ -48,7 +48,7 @@ fn decide(
     if status == 429 {
         return Meaning::RateLimited.into();
     }
-    let marked = is_marked(&contract.replay_marker, response);
+    let marked = is_marked(contract, situation, exchange, response);
     if status >= 500 {
         let stored = situation.relation == Relation::Same
             && matches!(situation.earlier, Earlier::Ended(outcome) if outcome.may_be(Meaning::ServerError) || outcome.may_be(Meaning::ReplayedFailure))
@@ -206,9 +206,12 @@ fn refusal(
         return Meaning::PreconditionFailed.into();
     }
     let relation = situation.relation;
-    if relation == Relation::Same
+    let ended_well =
+        relation == Relation::Same && situation.earlier == Earlier::Ended(Outcome::SUCCESS);
+    if (relation == Relation::Same
         && situation.first_succeeded
-        && names_identity(response, situation.first)
+        && names_identity(response, situation.first))
+        || (ended_well && is_conflict_ref(contract, response))
     {
         return Meaning::Replayed.into();
     }
@@ -251,10 +254,11 @@ fn refusal(
             return Meaning::Mismatch.into();
         }
         let only_mismatch = means_mismatch && !means_in_progress;
-        return if only_mismatch || !may_mean_in_progress {
-            Meaning::Mismatch.into()
-        } else {
-            Outcome::of(&[Meaning::InFlight, Meaning::Mismatch])
+        return match contract.precedence.value {
+            _ if only_mismatch || !may_mean_in_progress => Meaning::Mismatch.into(),
+            Some(Precedence::Mismatch) if means_mismatch => Meaning::Mismatch.into(),
+            Some(Precedence::InProgress) if means_in_progress => Meaning::InFlight.into(),
+            _ => Outcome::of(&[Meaning::InFlight, Meaning::Mismatch]),
         };
     }
     let just_ended = situation
@@ -306,14 +310,27 @@ fn names(promised: &Promised<Vec<Behaviour>>, status: u16) -> bool {
         .any(|behaviour| behaviour.names_status(status))
 }
 
-/// Whether the response bears the replay marker with the value of a replay.
-fn is_marked(marker: &Promised<ReplayMarker>, response: &Response) -> bool {
-    match &marker.value {
-        Some(ReplayMarker::Header { name, value }) => response
-            .header(name)
-            .any(|own| own.trim().eq_ignore_ascii_case(value)),
-        Some(ReplayMarker::None) | None => false,
-    }
+/// Whether the response bears what only a replay bears.
+fn is_marked(
+    contract: &Contract,
+    situation: &Situation<'_>,
+    exchange: &Exchange,
+    response: &Response,
+) -> bool {
+    let first = situation.first.filter(|_| situation.first_succeeded);
+    contract.replay_marker.value.as_ref().is_some_and(|marker| {
+        marker.tells() && marker.is_on(response, first, exchange.key.value.as_deref())
+    })
+}
+
+/// Whether the contract answers replays by such a refusal.
+fn is_conflict_ref(contract: &Contract, response: &Response) -> bool {
+    contract
+        .replay
+        .value
+        .iter()
+        .flatten()
+        .any(|behaviour| behaviour.kind == Kind::ConflictRef && behaviour.fits(response, None))
 }
 
 /// Whether a refusal points at the first one's resource, in its body or a link.
@@ -348,4 +365,4 @@ fn has_leaf(json: &serde_json::Value, wanted: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

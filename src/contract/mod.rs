@@ -2,18 +2,34 @@
 //! *Unspecified* is a value of its own: what happens is then observed and never fails.
 
 mod behaviour;
+mod failure;
+mod key;
+mod marker;
 mod meaning;
 mod profile;
+mod provenance;
 mod read;
+mod retention;
+mod scope;
+mod terms;
+mod words;
+mod xml;
 
-pub use behaviour::{Behaviour, Kind, StatusPattern};
+pub use behaviour::{Behaviour, BodyRelation, Kind, RetryAfter, StatusPattern};
+pub use failure::{AfterFailure, FailureClass, RetryRules, TransientSignal};
+pub use key::{Companion, CompanionForm, Encoding, KeyKind, KeyRules, Required, Unit};
+pub use marker::ReplayMarker;
 pub use meaning::{Earlier, Foreign, Identity, Relation, Situation, meaning, situation};
 pub use profile::{PROFILES, Profile};
-pub use read::{named, resolve};
+pub use provenance::{ErrorFormat, Read, Reference, Requirement};
+pub use read::{Files, chosen, named, resolve, resolve_with};
+pub use retention::{Lifetime, Retention, RetentionClock};
+pub use scope::{Equality, OperationScope, Part, Precedence, PrincipalScope};
+pub use terms::Term;
+pub use xml::XmlPath;
 
 use crate::promise::{Promise, Strength};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Everything that a target promises.
@@ -23,17 +39,30 @@ pub struct Contract {
     pub name: String,
     /// A line for people.
     pub title: String,
-    /// Where it is written.
-    pub source: Option<String>,
+    /// What must be known of the text before one relies on it, such as that it is a draft.
+    pub status: Option<String>,
+    /// The texts that promises are taken from, by the names that promises give as their source.
+    pub sources: BTreeMap<String, Reference>,
+    /// What of the source's requirements is tested by what, by their ids.
+    pub requirements: BTreeMap<String, Requirement>,
+    /// The methods whose requests have keys. Informational: a target's operations say it.
+    pub methods: Promised<BTreeSet<String>>,
+    /// The methods on which a key is ignored. Informational.
+    pub ignored_methods: Promised<BTreeSet<String>>,
     /// The key itself.
     pub key: KeyRules,
     /// Whose keys are told apart.
     pub principal_scope: Promised<PrincipalScope>,
     /// Which operations share a key.
     pub operation_scope: Promised<OperationScope>,
+    /// What must be the same for a request to be the same; empty where the key alone counts.
+    /// Informational: the answers to changed requests are judged.
+    pub covers: Promised<BTreeSet<Part>>,
     /// When two payloads are equal.
     pub equality: Promised<Equality>,
-    /// For how long a key is remembered.
+    /// For how long a key is remembered, with strength and source.
+    pub lifetime: Promised<Lifetime>,
+    /// The same where it ends, for what waits or counts.
     pub retention: Option<Retention>,
     /// After which time a claim runs out.
     pub lock_timeout: Option<Duration>,
@@ -47,20 +76,37 @@ pub struct Contract {
     pub in_progress: Promised<Vec<Behaviour>>,
     /// The answer to another payload under a used key.
     pub mismatch: Promised<Vec<Behaviour>>,
+    /// Which of the two comes first; it tells what a status that both have means.
+    pub precedence: Promised<Precedence>,
     /// The answer to a request without a key.
     pub missing: Promised<Vec<Behaviour>>,
     /// The answer to a malformed key.
     pub malformed: Promised<Vec<Behaviour>>,
+    /// The answer to a key where keys have no meaning. Informational.
+    pub not_applicable: Promised<Vec<Behaviour>>,
     /// The answer to a key after its retention.
     pub expired: Promised<Vec<Behaviour>>,
     /// The answer to a replay after the resource was deleted.
     pub deleted: Promised<Vec<Behaviour>>,
+    /// The answer to a key without a companion that is required.
+    pub companion_missing: Promised<Vec<Behaviour>>,
+    /// The answer to a companion that cannot be read.
+    pub companion_malformed: Promised<Vec<Behaviour>>,
     /// What a retry does after a failure, by the failure's class.
     pub after: BTreeMap<FailureClass, Promised<AfterFailure>>,
     /// Whether a request that fails leaves no effect.
     pub atomic: Promised<bool>,
+    /// How a failure is marked as passing.
+    pub transient: Promised<TransientSignal>,
+    /// What clients are told about retries. Informational.
+    pub retry: Promised<RetryRules>,
+    /// How a key's result can be asked for, in words; `none` where it cannot. Informational: a
+    /// target names its own look-ups.
+    pub lookup: Promised<String>,
     /// What happens when the key store is down.
     pub store_unavailable: Promised<Vec<Behaviour>>,
+    /// How errors about keys are written. Informational.
+    pub errors: Promised<ErrorFormat>,
 }
 
 /// A promise that may be unspecified.
@@ -90,199 +136,6 @@ impl<T> Promised<T> {
     }
 }
 
-/// What keys look like and whether they are wanted.
-#[derive(Clone, Debug)]
-pub struct KeyRules {
-    /// The header that carries the key, where the contract fixes one.
-    pub header: Option<String>,
-    /// How the key is written in the header.
-    pub encoding: Encoding,
-    /// What the key is made of.
-    pub kind: KeyKind,
-    /// Fewest characters.
-    pub min: usize,
-    /// Most characters.
-    pub max: usize,
-    /// Whether two keys that differ in case only are two keys.
-    pub case_sensitive: Promised<bool>,
-    /// Whether a key must be there.
-    pub required: Promised<bool>,
-}
-
-impl KeyRules {
-    /// Why the contract calls a key malformed, if it does.
-    pub fn objection(&self, key: &str) -> Option<String> {
-        let length = key.chars().count();
-        if key.trim().is_empty() {
-            return Some("it is empty".to_owned());
-        }
-        if length < self.min {
-            return Some(format!(
-                "it has {length} characters, fewer than {}",
-                self.min
-            ));
-        }
-        if length > self.max {
-            return Some(format!(
-                "it has {length} characters, more than {}",
-                self.max
-            ));
-        }
-        if self.kind != KeyKind::Opaque && uuid::Uuid::try_parse(key).is_err() {
-            return Some("it is no UUID".to_owned());
-        }
-        None
-    }
-}
-
-/// How a key is written in its header.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Encoding {
-    /// As it is.
-    #[default]
-    Raw,
-    /// As a quoted string (RFC 9651, section 3.3.3).
-    SfString,
-    /// Either way.
-    Either,
-}
-
-/// What a key is made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum KeyKind {
-    /// Any characters.
-    #[default]
-    Opaque,
-    /// A UUID of any version.
-    Uuid,
-    /// A random UUID.
-    Uuid4,
-    /// A name-based UUID.
-    Uuid5,
-}
-
-/// Whose keys are told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PrincipalScope {
-    /// Each tenant has a key space of its own.
-    Tenant,
-    /// Each company account has one.
-    CompanyAccount,
-    /// Each API key has one.
-    ApiKey,
-    /// Each user has one.
-    User,
-    /// All share one.
-    Global,
-}
-
-/// Which operations share a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OperationScope {
-    /// The key on another operation is a mismatch.
-    GlobalKey,
-    /// The key on another operation is a new one.
-    PerEndpoint,
-    /// The key on another operation replays the first answer.
-    IgnoresRoute,
-}
-
-/// When two payloads are equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Equality {
-    /// When their bytes are.
-    Bytes,
-    /// When their JSON is.
-    JsonCanonical,
-    /// When some of their fields are.
-    SelectedFields,
-}
-
-/// For how long keys are remembered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Retention {
-    /// At least.
-    pub min: Duration,
-    /// At most; `None` where only the least is declared.
-    pub max: Option<Duration>,
-    /// From when it counts.
-    pub clock: RetentionClock,
-}
-
-/// From when a retention counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RetentionClock {
-    /// From the first request.
-    FirstRequest,
-    /// From the end of the first request.
-    #[default]
-    Completion,
-    /// From the date that the client gives.
-    ClientFirstSent,
-}
-
-/// How a replay can be told from a first answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ReplayMarker {
-    /// By this header with this value, without regard to case.
-    Header {
-        /// The header's name.
-        name: String,
-        /// The value that a replay has.
-        value: String,
-    },
-    /// Not at all.
-    None,
-}
-
-/// A class of failures, each with a fate of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FailureClass {
-    /// Refused before anything happened.
-    PreExecutionValidation,
-    /// Refused for want of credentials or rights.
-    Auth,
-    /// Refused by the operation.
-    #[serde(rename = "executed-4xx")]
-    Executed4xx,
-    /// Refused by the business.
-    BusinessDeclined,
-    /// The server failed.
-    #[serde(rename = "server-5xx")]
-    Server5xx,
-    /// Refused for its rate.
-    RateLimited,
-    /// Marked as passing by the target.
-    TransientMarked,
-    /// The response never arrived.
-    ConnectionDropped,
-}
-
-/// What a retry with the same key does after a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AfterFailure {
-    /// The key is as if it had never been sent.
-    NotConsumed,
-    /// The failure is the key's answer.
-    Stored,
-    /// The operation runs again.
-    Reexecuted,
-    /// The operation goes on where it stopped.
-    Resumed,
-    /// Either of the two.
-    StoredOrReexecuted,
-    /// The key cannot be used any more.
-    ConsumedBlocked,
-}
-
 impl Contract {
     /// How strongly a promise is made, and where it is written; for `after-failure` the strongest class.
     pub fn strength(&self, promise: Promise) -> Strength {
@@ -304,8 +157,8 @@ impl Contract {
             Promise::KeyCase => of(&self.key.case_sensitive),
             Promise::OtherPrincipal => of(&self.principal_scope),
             Promise::OtherOperation => of(&self.operation_scope),
-            Promise::Retention if self.retention.is_some() => Strength::Must,
-            Promise::Retention | Promise::FirstSent => Strength::Unspecified,
+            Promise::Retention => of(&self.lifetime),
+            Promise::FirstSent => of(&self.companion_missing).max(of(&self.companion_malformed)),
             Promise::Expired => of(&self.expired),
             Promise::Deleted => of(&self.deleted),
             Promise::StoreUnavailable => of(&self.store_unavailable),

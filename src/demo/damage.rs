@@ -388,12 +388,13 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
         },
         Flaw::ChecksThenSets100Us => Damage {
-            breaks: &[],
-            // The window is 100 us wide.
-            may_break: &[
+            breaks: &[
                 "race/burst/item-5/effects-at-most",
                 "race/burst/item-5/keeps:in-progress",
                 "race/burst/item-5/one-resource:burst+later",
+            ],
+            // The window is 100 us wide.
+            may_break: &[
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
             ],

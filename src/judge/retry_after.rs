@@ -75,7 +75,7 @@ fn pause(value: &str, date: Option<&str>) -> Pause {
 
 /// Seconds of a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7), counted
 /// from the year 0; only differences mean anything.
-fn http_date(text: &str) -> Option<u64> {
+pub(super) fn http_date(text: &str) -> Option<u64> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ];

@@ -102,7 +102,9 @@ impl<'a> View<'a> {
             .min_by_key(|other| began(other));
         first.is_some_and(|first| {
             let from = match retention.clock {
-                RetentionClock::FirstRequest | RetentionClock::ClientFirstSent => began(first),
+                RetentionClock::FirstRequest
+                | RetentionClock::ClientFirstSent
+                | RetentionClock::Unspecified => began(first),
                 RetentionClock::Completion => first.times.ended,
             };
             began(exchange) > from + retention.min

@@ -29,7 +29,8 @@ pub fn shorten(text: &str, most: usize) -> String {
     }
 }
 
-fn is_harmless(c: char) -> bool {
+/// Whether a terminal shows the character as what it is, and does nothing else.
+pub(super) fn is_harmless(c: char) -> bool {
     !c.is_control() && !is_invisible(c)
 }
 

@@ -40,7 +40,7 @@ impl<'a> KeyWriter<'a> {
         match self.form().and_then(|form| form.format) {
             Some(KeyFormat::Opaque) => false,
             Some(KeyFormat::Uuid | KeyFormat::Uuid4 | KeyFormat::Uuid5) => true,
-            None => self.contract.key.kind != KeyKind::Opaque,
+            None => !matches!(self.contract.key.kind, KeyKind::Opaque | KeyKind::Natural),
         }
     }
 

@@ -9,7 +9,7 @@ use super::server::ManagedServer;
 use super::spec::{Spec, fresh_word};
 use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
 use crate::contract::Contract;
-use crate::plan::PlannedCase;
+use crate::plan::{self, PlannedCase};
 use crate::scenario::{Case, OperationRole, PrincipalRole, Scenario};
 use crate::target::key::KeyPlace;
 use crate::target::operation::{Operation, Variant};
@@ -241,9 +241,8 @@ impl World {
     pub(super) fn key_place(&self, operation: &Operation) -> Option<KeyPlace> {
         let declared = operation.key.clone().or_else(|| self.target.key.clone());
         declared.or_else(|| {
-            let header = self.contract(&operation.name).key.header.clone()?;
             Some(KeyPlace::At {
-                carrier: crate::target::key::Carrier::Header(header),
+                carrier: plan::carrier(&self.contract(&operation.name).key)?,
                 form: crate::target::key::KeyForm::default(),
             })
         })

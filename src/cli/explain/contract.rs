@@ -2,10 +2,9 @@
 
 use super::list;
 use crate::cli::failure::Failure;
-use crate::contract::{Behaviour, Contract, PROFILES, Profile, Promised, ReplayMarker, resolve};
+use crate::contract::{Contract, PROFILES, Profile, Read, Term, resolve};
 use crate::promise::{Promise, Strength};
 use crate::scenario::{Check, Scenario};
-use serde::Serialize;
 use std::fmt::Write;
 
 /// The contract, promise by promise.
@@ -15,28 +14,104 @@ use std::fmt::Write;
 pub(super) fn in_words(profile: &Profile) -> Result<String, Failure> {
     let contract = read(profile)?;
     let mut text = format!("{}, a contract\n\n{}\n", profile.name, contract.title);
-    if let Some(source) = &contract.source {
-        let _ = writeln!(text, "Source: {source}");
+    if let Some(status) = &contract.status {
+        let _ = writeln!(text, "Mind: {status}");
     }
-    text.push('\n');
-    for promise in Promise::ALL {
-        let said = declared(&contract, promise);
-        let strength = match contract.strength(promise) {
-            Strength::Unspecified => "unspecified",
-            Strength::May => "may",
-            Strength::Should => "should",
-            Strength::Must => "must",
-        };
-        match said {
-            Some(said) => {
-                let _ = writeln!(text, "  {:17}  {strength:11}  {said}", promise.name());
+    let terms = contract.terms();
+    let (said, unsaid): (Vec<&Term>, Vec<&Term>) =
+        terms.iter().partition(|term| term.says.is_some());
+    let (judged, beside): (Vec<&Term>, Vec<&Term>) = said.into_iter().partition(|term| term.judged);
+    section("What targets are held to:", &judged, &mut text);
+    section("What is good to know beside:", &beside, &mut text);
+    times(&contract, &mut text);
+    if !unsaid.is_empty() {
+        let names: Vec<&str> = unsaid.iter().map(|term| term.name).collect();
+        let _ = writeln!(
+            text,
+            "\nUnspecified; it is observed and reported, and never fails:\n  {}",
+            names.join(", ")
+        );
+    }
+    requirements(&contract, &mut text);
+    sources(&contract, &mut text);
+    Ok(text)
+}
+
+fn section(title: &str, terms: &[&Term], text: &mut String) {
+    if terms.is_empty() {
+        return;
+    }
+    let width = terms.iter().map(|term| term.name.len()).max().unwrap_or(0);
+    let _ = writeln!(text, "\n{title}");
+    for term in terms {
+        let says = term.says.as_deref().unwrap_or_default();
+        let strength = strength(term.strength);
+        let _ = write!(text, "  {:width$}  {strength:6}  {says}", term.name);
+        match &term.source {
+            Some(source) => {
+                let _ = writeln!(text, "  [{source}]");
             }
-            None => {
-                let _ = writeln!(text, "  {:17}  {strength}", promise.name());
-            }
+            None => text.push('\n'),
         }
     }
-    Ok(text)
+}
+
+fn strength(strength: Strength) -> &'static str {
+    match strength {
+        Strength::Unspecified => "",
+        Strength::May => "may",
+        Strength::Should => "should",
+        Strength::Must => "must",
+    }
+}
+
+fn times(contract: &Contract, text: &mut String) {
+    if let Some(time) = contract.lock_timeout {
+        let _ = writeln!(
+            text,
+            "\nA claim runs out after {}.",
+            humantime::format_duration(time)
+        );
+    }
+}
+
+fn requirements(contract: &Contract, text: &mut String) {
+    if contract.requirements.is_empty() {
+        return;
+    }
+    text.push_str("\nRequirements that can be tested from outside, and what tests them:\n");
+    for (id, requirement) in &contract.requirements {
+        let _ = writeln!(text, "  {id} ({}): {}", requirement.level, requirement.says);
+        for test in &requirement.tested_by {
+            let _ = writeln!(text, "      {test}");
+        }
+    }
+}
+
+fn sources(contract: &Contract, text: &mut String) {
+    if contract.sources.is_empty() {
+        return;
+    }
+    text.push_str("\nSources:\n");
+    for (name, reference) in &contract.sources {
+        let _ = write!(text, "  {name}: {}", reference.doc);
+        let how = reference.read.and_then(|read| match read {
+            Read::InFull => None,
+            Read::Copy => Some("read in a copy"),
+            Read::Beginning => Some("only its beginning was read"),
+            Read::SecondHand => Some("known from others"),
+        });
+        let when = reference
+            .retrieved
+            .as_ref()
+            .map(|date| format!("on {date}"));
+        let notes: Vec<String> = how.map(str::to_owned).into_iter().chain(when).collect();
+        if notes.is_empty() {
+            text.push('\n');
+        } else {
+            let _ = writeln!(text, " ({})", notes.join(", "));
+        }
+    }
 }
 
 /// The promise, what each built-in contract says of it, and the scenarios that hold a target to it.
@@ -52,10 +127,20 @@ pub(super) fn promise_in_words(
         promise.name(),
         about_promise(promise)
     );
+    let width = PROFILES.iter().map(|profile| profile.name.len()).max();
+    let width = width.unwrap_or_default();
+    let mut silent = Vec::new();
     for profile in &PROFILES {
         let contract = read(profile)?;
-        let said = declared(&contract, promise).unwrap_or_else(|| "unspecified".to_owned());
-        let _ = writeln!(text, "  {:13}  {said}", profile.name);
+        match contract.says(promise) {
+            Some(said) => {
+                let _ = writeln!(text, "  {:width$}  {said}", profile.name);
+            }
+            None => silent.push(profile.name),
+        }
+    }
+    if !silent.is_empty() {
+        let _ = writeln!(text, "\nUnspecified in {}.", silent.join(", "));
     }
     let bearing: Vec<&Scenario> = scenarios
         .iter()
@@ -102,71 +187,56 @@ fn read(profile: &Profile) -> Result<Contract, Failure> {
         .map_err(|problem| Failure::BadFiles(vec![problem]))
 }
 
-/// What the contract declares; `None` where it says nothing.
-fn declared(contract: &Contract, promise: Promise) -> Option<String> {
-    match promise {
-        Promise::Replay => behaviours(&contract.replay),
-        Promise::InProgress => behaviours(&contract.in_progress),
-        Promise::Mismatch => behaviours(&contract.mismatch),
-        Promise::MissingKey => behaviours(&contract.missing),
-        Promise::MalformedKey => behaviours(&contract.malformed),
-        Promise::Expired => behaviours(&contract.expired),
-        Promise::Deleted => behaviours(&contract.deleted),
-        Promise::StoreUnavailable => behaviours(&contract.store_unavailable),
-        Promise::ReplayMarker => match contract.replay_marker.value.as_ref()? {
-            ReplayMarker::Header { name, value } => Some(format!("{name}: {value}")),
-            ReplayMarker::None => Some("none".to_owned()),
-        },
-        Promise::Equality => contract.equality.value.map(word),
-        Promise::KeyCase => contract.key.case_sensitive.value.map(|sensitive| {
-            let says = if sensitive {
-                "case-sensitive"
-            } else {
-                "not case-sensitive"
-            };
-            says.to_owned()
-        }),
-        Promise::OtherPrincipal => contract
-            .principal_scope
-            .value
-            .map(|scope| format!("keys are told apart by {}", word(scope))),
-        Promise::OtherOperation => contract.operation_scope.value.map(word),
-        Promise::Retention => contract.retention.map(|retention| {
-            let min = humantime::format_duration(retention.min);
-            let clock = word(retention.clock);
-            match retention.max {
-                Some(max) if max != retention.min => {
-                    let max = humantime::format_duration(max);
-                    format!("{min} to {max}, from {clock}")
-                }
-                Some(_) => format!("{min}, from {clock}"),
-                None => format!("at least {min}, from {clock}"),
-            }
-        }),
-        Promise::FirstSent => None,
-        Promise::AfterFailure => {
-            let classes: Vec<String> = contract
-                .after
-                .iter()
-                .filter_map(|(class, fate)| {
-                    Some(format!("{}: {}", word(*class), word(fate.value?)))
-                })
-                .collect();
-            (!classes.is_empty()).then(|| classes.join("; "))
+#[cfg(test)]
+mod tests {
+    use super::{in_words, read};
+    use crate::contract::PROFILES;
+    use crate::scenario::library;
+
+    #[test]
+    fn an_explanation_says_what_is_promised_what_is_not_and_where_it_is_written() {
+        let profile = |name: &str| PROFILES.iter().find(|profile| profile.name == name);
+        let stripe = in_words(profile("stripe-v1").expect("it is built in")).expect("it parses");
+        for line in [
+            "Stripe API v1",
+            "idempotent-replayed: true  [errors]",
+            "at least 1day",
+            "header Idempotency-Key, at most 255 characters  [api]",
+            "refused, with $.error.type = idempotency_error  [",
+            "deleted,",
+            "https://docs.stripe.com/api/idempotent_requests (read in a copy, on 2026-11-30)",
+        ] {
+            assert!(stripe.contains(line), "{line} is not in\n{stripe}");
         }
+        let draft = in_words(profile("ietf-draft-07").expect("it is built in")).expect("it parses");
+        assert!(draft.contains("Mind: An expired Internet-Draft"), "{draft}");
+        assert!(draft.contains("IETF-2.7-b (should)"), "{draft}");
     }
-}
 
-fn behaviours(promised: &Promised<Vec<Behaviour>>) -> Option<String> {
-    let all = promised.value.as_ref()?;
-    let all: Vec<String> = all.iter().map(Behaviour::to_string).collect();
-    Some(all.join(", or "))
-}
-
-/// The word that stands for a value in YAML.
-fn word(value: impl Serialize) -> String {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => word,
-        other => unreachable!("a fieldless variant is one word, not {other:?}"),
+    #[test]
+    fn every_requirement_names_expectations_that_there_are() {
+        let scenarios = library::scenarios().expect("the built-in scenarios");
+        for profile in &PROFILES {
+            let contract = read(profile).expect("it parses");
+            for (id, requirement) in &contract.requirements {
+                assert!(
+                    !requirement.tested_by.is_empty(),
+                    "{id} is tested by nothing"
+                );
+                for test in &requirement.tested_by {
+                    let (path, wanted) =
+                        test.split_once(' ').expect("a scenario and an expectation");
+                    let scenario = scenarios.iter().find(|scenario| scenario.id == path);
+                    let scenario = scenario.unwrap_or_else(|| panic!("{id}: no scenario {path}"));
+                    let has = scenario.expect.iter().any(|(_, own)| own.id == wanted);
+                    let ids: Vec<&str> = scenario
+                        .expect
+                        .iter()
+                        .map(|(_, own)| own.id.as_str())
+                        .collect();
+                    assert!(has, "{id}: {path} has no {wanted}, but {ids:?}");
+                }
+            }
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! The decision table on cases from field reports: each is a short transcript, and the meaning of
 //! its last response is what is asked for.
 
-mod sample;
+mod precedence;
+pub(in crate::contract) mod sample;
 
 use super::meaning;
 use crate::outcome::{Meaning, Outcome};

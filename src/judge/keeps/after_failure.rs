@@ -1,7 +1,7 @@
 //! What a retry does after a failure, by the failure's class.
 
 use super::{Look, who};
-use crate::contract::{AfterFailure, FailureClass, ReplayMarker};
+use crate::contract::{AfterFailure, FailureClass};
 use crate::judge::view::{View, began};
 use crate::outcome::{Meaning, Outcome};
 use crate::transcript::{Delivery, Exchange, Response};
@@ -24,8 +24,18 @@ fn first<'a>(view: &View<'a>, this: &Exchange) -> Option<&'a Exchange> {
 /// The class of the failure that came before; `None` if nothing failed.
 pub(super) fn class(view: &View<'_>, this: &Exchange) -> Option<FailureClass> {
     let first = first(view, this)?;
-    if first.response.is_none() {
+    let Some(response) = &first.response else {
         return Some(FailureClass::ConnectionDropped);
+    };
+    let contract = view.contract;
+    let marked = !response.success
+        && contract
+            .transient
+            .value
+            .as_ref()
+            .is_some_and(|signal| signal.is_on(response));
+    if marked && contract.after(FailureClass::TransientMarked).is_declared() {
+        return Some(FailureClass::TransientMarked);
     }
     let outcome = first.outcome;
     let is = |meaning: Meaning| outcome.is_within(meaning.into());
@@ -129,9 +139,9 @@ fn heals(exchange: &Exchange) -> bool {
 fn tells_replays(view: &View<'_>, response: &Response) -> bool {
     let declared = &view.contract.replay_marker;
     match &declared.value {
-        Some(ReplayMarker::Header { name, value }) if declared.is_declared() => !response
-            .header(name)
-            .any(|own| own.trim().eq_ignore_ascii_case(value)),
+        Some(marker) if declared.is_declared() => {
+            marker.marks_failures() && !marker.is_on(response, None, None)
+        }
         _ => false,
     }
 }

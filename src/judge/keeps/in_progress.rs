@@ -2,7 +2,7 @@
 
 use super::{Look, kept, who};
 use crate::contract::{Kind, Promised};
-use crate::judge::view::{View, began, same_key, succeeded};
+use crate::judge::view::{View, began, same_key, succeeded, time};
 use crate::outcome::Meaning;
 use crate::transcript::{Exchange, Response};
 
@@ -53,10 +53,7 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
                 "executed".to_owned(),
                 allows(view, Kind::Reexecute).or(Some(false)),
             ),
-            _ if exchange.outcome.may_be(Meaning::Replayed) => Look::Seen(
-                "waited, then replayed".to_owned(),
-                Some(allows(view, Kind::WaitThenReplay).is_some()),
-            ),
+            _ if exchange.outcome.may_be(Meaning::Replayed) => waited(view, exchange),
             _ => not_shown(),
         };
     }
@@ -68,6 +65,30 @@ fn seen(view: &View<'_>, exchange: &Exchange, response: &Response, says: String)
         says,
         kept(view, &view.contract.in_progress, exchange, response),
     )
+}
+
+/// It was answered with the first one's result, not before that was there.
+fn waited(view: &View<'_>, exchange: &Exchange) -> Look {
+    let took = exchange.times.ended.saturating_sub(began(exchange));
+    let mut longest = None;
+    for behaviour in view.contract.in_progress.value.iter().flatten() {
+        if behaviour.kind != Kind::WaitThenReplay {
+            continue;
+        }
+        match behaviour.max_wait.filter(|limit| took > *limit) {
+            None => return Look::Seen("waited, then replayed".to_owned(), Some(true)),
+            Some(limit) => longest = longest.max(Some(limit)),
+        }
+    }
+    let says = match longest {
+        None => "waited, then replayed".to_owned(),
+        Some(limit) => format!(
+            "waited for {}, longer than {}, then replayed",
+            time(took),
+            time(limit)
+        ),
+    };
+    Look::Seen(says, Some(false))
 }
 
 fn words(exchange: &Exchange, response: &Response) -> String {

@@ -24,17 +24,15 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
     }
     // Also where the repeat was carried out again, nothing tells it from a first answer.
     let found = find(first, response);
-    let kept = match &view.contract.replay_marker.value {
-        None => None,
-        Some(ReplayMarker::None) => Some(true),
-        Some(ReplayMarker::Header { name, value }) => {
-            let bears = |response: &Response| {
-                response
-                    .header(name)
-                    .any(|own| own.trim().eq_ignore_ascii_case(value))
-            };
-            Some(bears(response) && !bears(first))
+    let kept = view.contract.replay_marker.value.as_ref().map(|marker| {
+        let key = exchange.key.value.as_deref();
+        marker.is_on(response, Some(first), key) && marker.suits_first(first)
+    });
+    let found = match &view.contract.replay_marker.value {
+        Some(marker) if kept == Some(true) && !matches!(marker, ReplayMarker::None) => {
+            Some(marker.says())
         }
+        _ => found,
     };
     Look::Seen(found.unwrap_or_else(|| "none".to_owned()), kept)
 }

@@ -3,6 +3,7 @@
 
 mod after_failure;
 mod declared;
+mod first_sent;
 mod in_progress;
 mod marker;
 mod scope;
@@ -12,7 +13,7 @@ pub use declared::declared;
 use super::ruling::Ruling;
 use super::same_response::same_body;
 use super::view::{View, began, got, same_key, succeeded, who};
-use crate::contract::{Behaviour, Equality, Kind, Promised};
+use crate::contract::{Behaviour, BodyRelation, Equality, Kind, Promised};
 use crate::outcome::{Meaning, Outcome};
 use crate::promise::{Level, Promise, Strength};
 use crate::transcript::{Exchange, Response};
@@ -46,7 +47,7 @@ pub(super) fn rule(view: &View<'_>, promise: Promise, of: &str) -> Ruling {
         } else {
             Strength::Unspecified
         };
-        declared = declared::after(class, &promised);
+        declared = declared::after(view.contract, class);
     }
     let looks = standing
         .iter()
@@ -157,7 +158,7 @@ fn look(view: &View<'_>, promise: Promise, exchange: &Exchange) -> Look {
             },
             behaves(&contract.deleted),
         ),
-        Promise::FirstSent => Look::Seen(says(exchange, response), None),
+        Promise::FirstSent => first_sent::look(view, exchange, response),
         Promise::StoreUnavailable => Look::Seen(
             says(exchange, response),
             behaves(&contract.store_unavailable),
@@ -197,12 +198,12 @@ fn kept(
     exchange: &Exchange,
     response: &Response,
 ) -> Option<bool> {
-    let first = first_success(view, exchange)
-        .and_then(|(_, first)| first.response.as_ref())
-        .map(|first| first.status);
+    let first = first_success(view, exchange).and_then(|(_, first)| first.response.as_ref());
     let mut open = false;
     for behaviour in promised.value.iter().flatten() {
-        if !behaviour.fits(response, first) {
+        if !behaviour.fits(response, first.map(|first| first.status))
+            || !relates(behaviour.body, response, first)
+        {
             continue;
         }
         match does(behaviour, exchange, response) {
@@ -249,6 +250,21 @@ fn does(behaviour: &Behaviour, exchange: &Exchange, response: &Response) -> Opti
         Kind::Reexecute | Kind::ExecuteNew => within(Meaning::Executed.into()),
         Kind::Accepted => Some(response.status == 202),
         Kind::Ignore => within(Meaning::Executed.into()),
+    }
+}
+
+/// Whether a body relates to the first one's as declared; where there is no first, it does.
+fn relates(wanted: Option<BodyRelation>, response: &Response, first: Option<&Response>) -> bool {
+    let (Some(wanted), Some(first)) = (wanted, first) else {
+        return true;
+    };
+    match wanted {
+        BodyRelation::Identical => first.body_digest == response.body_digest,
+        BodyRelation::JsonEqual => same_body(first, response),
+        BodyRelation::SameResource => {
+            first.identity.is_none() || first.identity == response.identity
+        }
+        BodyRelation::Any => true,
     }
 }
 

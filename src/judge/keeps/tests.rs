@@ -1,5 +1,7 @@
 //! Tests of every promise: kept, broken, not shown, and observed where nothing is promised.
 
+mod ways;
+
 use crate::contract::Contract;
 use crate::judge::Finding;
 use crate::judge::sample::{answered, contract, demo, expecting, judged, paid, round, sent};

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(super) fn contract(text: &str) -> Contract {
+pub(in crate::contract) fn contract(text: &str) -> Contract {
     let source = Source {
         name: "contract.yaml".to_owned(),
         text: text.to_owned(),
