@@ -16,6 +16,7 @@ pub mod cli;
 pub mod contract;
 pub mod demo;
 pub mod grade;
+pub mod hook;
 pub mod judge;
 pub mod outcome;
 pub mod plan;

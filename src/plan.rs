@@ -3,12 +3,12 @@
 
 use crate::checklist::ItemId;
 use crate::contract::{Contract, KeyRules, RetentionClock};
+use crate::hook::HookName;
 use crate::scenario::{
-    Case, Close, HookName, Moment, Need, OperationRole, PrincipalRole, Quantity, Request, Scenario,
-    Step, TimeSpan, When,
+    Case, Close, Moment, Need, OperationRole, PrincipalRole, Quantity, Request, Scenario, Step,
+    TimeSpan, When,
 };
 use crate::target::Target;
-use crate::target::action::HookName as Declared;
 use crate::target::key::{Carrier, KeyPlace, singular_path};
 use crate::target::operation::{Lifetime, Operation, Reading};
 use crate::target::principal::{Principal, Role};
@@ -470,9 +470,7 @@ impl Fit<'_> {
         // A server that the tool starts itself can be killed and started without being told how.
         let managed =
             self.target.server.is_some() && matches!(hook, HookName::Kill | HookName::Start);
-        managed
-            || Declared::from_name(hook.name())
-                .is_some_and(|name| self.target.hooks.get(name).is_some())
+        managed || self.target.hooks.get(hook).is_some()
     }
 
     /// What carries the operation's key, if it has one.

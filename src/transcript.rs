@@ -4,8 +4,9 @@
 //! Secrets are masked before anything gets in here. Times are measured from the start of the run
 //! on a monotonic clock.
 
+use crate::hook::HookName;
 use crate::outcome::Outcome;
-use crate::scenario::{HookName, OperationRole, PrincipalRole, StepName};
+use crate::scenario::{OperationRole, PrincipalRole, StepName};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::time::Duration;

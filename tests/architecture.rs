@@ -7,24 +7,36 @@ use std::path::{Path, PathBuf};
 /// Every module of the crate, and what it may import besides itself.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("checklist", &[]),
+    ("hook", &[]),
     ("outcome", &[]),
     ("promise", &[]),
     ("verdict", &[]),
     ("yaml", &[]),
     ("demo", &[]),
-    ("scenario", &["checklist", "outcome", "promise", "yaml"]),
-    ("transcript", &["outcome", "scenario"]),
+    (
+        "scenario",
+        &["checklist", "hook", "outcome", "promise", "yaml"],
+    ),
+    ("transcript", &["hook", "outcome", "scenario"]),
     (
         "contract",
-        &["outcome", "promise", "scenario", "transcript", "yaml"],
+        &[
+            "hook",
+            "outcome",
+            "promise",
+            "scenario",
+            "transcript",
+            "yaml",
+        ],
     ),
-    ("target", &["yaml"]),
+    ("target", &["hook", "yaml"]),
     ("target_check", &[]),
     (
         "plan",
         &[
             "checklist",
             "contract",
+            "hook",
             "outcome",
             "promise",
             "scenario",
@@ -35,6 +47,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "runner",
         &[
             "contract",
+            "hook",
             "outcome",
             "plan",
             "promise",
@@ -50,6 +63,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "checklist",
             "contract",
+            "hook",
             "outcome",
             "promise",
             "scenario",
@@ -92,6 +106,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "contract",
             "demo",
             "grade",
+            "hook",
             "judge",
             "outcome",
             "plan",

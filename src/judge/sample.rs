@@ -368,7 +368,7 @@ impl Round {
 
     pub(super) fn moved(mut self, at: u64, by: Duration) -> Round {
         self.hooks.push(HookFacts {
-            name: crate::scenario::HookName::AdvanceClock,
+            name: crate::hook::HookName::AdvanceClock,
             at: millis(at),
             worked: true,
             output: String::new(),

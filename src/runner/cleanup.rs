@@ -1,7 +1,8 @@
 //! The target's own clean-up of what the run made.
 
 use super::hook::act;
-use super::world::{Filling, World};
+use super::rendering::Filling;
+use super::world::World;
 use futures::StreamExt;
 
 /// Resources that are cleaned up at once.

@@ -1,6 +1,7 @@
 //! Shell commands of the target file. Values reach them as environment variables, never as text.
 
-use super::world::{Filling, World};
+use super::rendering::Filling;
+use super::world::World;
 use crate::scenario::PrincipalRole;
 use crate::target::action::Command;
 use crate::target::render::command::environment;

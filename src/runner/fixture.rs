@@ -3,8 +3,9 @@
 use super::answer::plain;
 use super::command;
 use super::keys::KeyWriter;
+use super::rendering::Filling;
 use super::spec::{Spec, fresh_word};
-use super::world::{Filling, World};
+use super::world::World;
 use crate::scenario::PrincipalRole;
 use crate::target::key::KeyUse;
 use crate::target::operation::{Fixture, FixtureSource, Lifetime, Operation};

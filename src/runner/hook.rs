@@ -1,9 +1,11 @@
 //! Hooks: what the target file says may be done to the target from outside.
 
 use super::command;
-use super::world::{Filling, World};
-use crate::scenario::{HookName, PrincipalRole};
-use crate::target::action::{Action, Deed, HookName as Declared};
+use super::rendering::Filling;
+use super::world::World;
+use crate::hook::HookName;
+use crate::scenario::PrincipalRole;
+use crate::target::action::{Action, Deed};
 use crate::transcript::HookFacts;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -129,7 +131,7 @@ pub(super) async fn wait_until_ready(world: &World) -> Result<(), String> {
 }
 
 fn declared(world: &World, name: HookName) -> Option<&Action> {
-    Declared::from_name(name.name()).and_then(|name| world.target.hooks.get(name))
+    world.target.hooks.get(name)
 }
 
 fn facts(world: &World, name: HookName, at: Duration, result: Result<String, String>) -> HookFacts {

@@ -2,8 +2,10 @@
 
 use super::answer::plain;
 use super::command;
+use super::fetch::Fetched;
+use super::rendering::Filling;
 use super::spec::Spec;
-use super::world::{Cast, Fetched, Filling, World};
+use super::world::{Cast, World};
 use crate::scenario::{OperationRole, PrincipalRole};
 use crate::target::operation::{
     Lifetime, NextPage, Operation, Probe, ProbeSource, Reading as What,

@@ -1,8 +1,9 @@
 //! A server that the tool starts itself, in a process group of its own, and ends with all that it
 //! started: at the end of the run, on Ctrl-C, on errors and on panics. Never ends anything else.
 
+use super::rendering::Filling;
 use super::round::locked;
-use super::world::{Filling, World, endpoint};
+use super::world::{World, endpoint};
 use crate::scenario::PrincipalRole;
 use crate::target::action::Server;
 use crate::target::render::command::environment;

@@ -2,27 +2,22 @@
 //! still be spent on it.
 
 use super::baseline::Baseline;
+use super::fetch::client;
 use super::fixture::Fixtures;
 use super::ledger::Ledger;
 use super::mask::Masker;
 use super::server::ManagedServer;
-use super::spec::{Spec, fresh_word};
+use super::spec::fresh_word;
 use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
 use crate::contract::Contract;
 use crate::plan::{self, PlannedCase};
 use crate::scenario::{Case, OperationRole, PrincipalRole, Scenario};
 use crate::target::key::KeyPlace;
 use crate::target::operation::{Operation, Variant};
-use crate::target::placeholder::{Placeholder, Values};
 use crate::target::principal::{Principal, Role};
-use crate::target::render::{
-    Credentials, Form, Recipe, RenderError, Rendered, basic_credentials, render,
-};
-use crate::target::request::Request;
-use crate::target::selector::Answer;
+use crate::target::render::{Credentials, basic_credentials};
 use crate::target::{HttpVersion, Target};
 use crate::transcript::Transcript;
-use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -74,14 +69,14 @@ pub(super) struct World {
     pub(super) fetcher: reqwest::Client,
     pub(super) server: ManagedServer,
     pub(super) folder: PathBuf,
-    allow_hosts: Vec<String>,
+    pub(super) allow_hosts: Vec<String>,
     wire: Wire,
     idle: Mutex<Vec<(Endpoint, Connection, Instant)>>,
     started: Instant,
-    run: String,
-    run_started: SystemTime,
+    pub(super) run: String,
+    pub(super) run_started: SystemTime,
     pub(super) shown: Shown,
-    port: Option<u16>,
+    pub(super) port: Option<u16>,
     seed: u64,
     requests: AtomicU64,
     refused_in_a_row: AtomicU32,
@@ -141,27 +136,6 @@ impl Cast {
     }
 }
 
-/// Bytes of an answer beside the graded ones that are read: the target may never stop.
-const MOST_FETCHED: usize = 32 << 20;
-
-/// What a request beside the graded ones came back with.
-#[derive(Clone, Debug)]
-pub(super) struct Fetched {
-    pub(super) status: u16,
-    pub(super) headers: Vec<(String, Vec<u8>)>,
-    pub(super) body: Vec<u8>,
-}
-
-impl Fetched {
-    pub(super) fn answer(&self) -> Answer<'_> {
-        Answer {
-            status: self.status,
-            headers: &self.headers,
-            body: &self.body,
-        }
-    }
-}
-
 impl World {
     pub(super) fn new(setup: Setup) -> Result<World, RunError> {
         let bases = setup
@@ -185,8 +159,8 @@ impl World {
         };
         let roots = setup.tls.extra_roots.clone();
         let verify = setup.tls.verify;
-        let fetcher = fetcher(&roots, verify)
-            .map_err(|error| RunError(format!("no HTTP client: {error}")))?;
+        let fetcher =
+            client(&roots, verify).map_err(|error| RunError(format!("no HTTP client: {error}")))?;
         let wire = Wire::new(setup.tls, version).map_err(|error| RunError(error.to_string()))?;
         Ok(World {
             masker: Masker::new(&setup.target.secrets, &basic_credentials(&setup.target)),
@@ -377,206 +351,6 @@ impl World {
             _ => &self.bases[0],
         }
     }
-
-    /// The bytes of an operation's request, and whether a form changed the body's.
-    pub(super) async fn render_operation(
-        &self,
-        cast: &Cast,
-        spec: &Spec,
-        each: bool,
-    ) -> Result<(Rendered, bool), RenderError> {
-        let skip = RenderError::NotApplicable;
-        let operation = self
-            .operation(cast.name(spec.operation).map_err(skip)?)
-            .map_err(skip)?;
-        let mut patches = Vec::new();
-        for name in &spec.variants {
-            patches.push(self.variant(operation, name).await.map_err(skip)?);
-        }
-        let patches: Vec<_> = patches.iter().map(|variant| &variant.patch).collect();
-        let (principal, credentials) = self.principal(spec.principal).map_err(skip)?;
-        let mut forms = Vec::new();
-        for name in &spec.forms {
-            forms.push(
-                Form::from_name(name).ok_or_else(|| skip(format!("there is no form `{name}`")))?,
-            );
-        }
-        let patched = patches
-            .iter()
-            .fold(operation.request.clone(), |request, patch| {
-                request.patched(patch)
-            });
-        let mut values = Filling::of_spec(self, spec);
-        self.fixtures
-            .fill(self, &patched, operation, spec, &mut values)
-            .await
-            .map_err(|reason| RenderError::NoValue {
-                placeholder: "a fixture".to_owned(),
-                reason,
-            })?;
-        let place = self.key_place(operation);
-        let recipe = Recipe {
-            target: &self.target,
-            base: self.base(each),
-            request: &operation.request,
-            patches: &patches,
-            forms: &forms,
-            key: place.as_ref().map(|place| (place, &spec.key.sent)),
-            principal: &principal,
-            credentials,
-            values: &values,
-        };
-        let rendered = render(&recipe)?;
-        let reworded = if forms.is_empty() {
-            false
-        } else {
-            render(&Recipe {
-                forms: &[],
-                ..recipe
-            })?
-            .body
-                != rendered.body
-        };
-        Ok((rendered, reworded))
-    }
-
-    /// The declared or derived variant that a scenario's name stands for.
-    pub(super) async fn variant(
-        &self,
-        operation: &Operation,
-        name: &str,
-    ) -> Result<Variant, String> {
-        let chosen = self.chosen.lock().await;
-        if let Some(known) = chosen.get(&(operation.name.clone(), name.to_owned())) {
-            return known.clone();
-        }
-        drop(chosen);
-        let candidates = operation.variation(name)?;
-        candidates
-            .into_iter()
-            .next()
-            .map(Cow::into_owned)
-            .ok_or_else(|| format!("{} has no variant `{name}`", operation.name))
-    }
-
-    /// The bytes of a request that is no operation's own.
-    pub(super) fn render_plain(
-        &self,
-        request: &Request,
-        role: PrincipalRole,
-        values: &dyn Values,
-    ) -> Result<Rendered, String> {
-        let role = match request.sender {
-            Some(Role::Observer) => None,
-            Some(sender) => Some(
-                [
-                    PrincipalRole::Owner,
-                    PrincipalRole::OtherTenant,
-                    PrincipalRole::SameTenant,
-                    PrincipalRole::OtherSession,
-                ]
-                .into_iter()
-                .find(|role| role.name() == sender.name())
-                .unwrap_or(role),
-            ),
-            None => Some(role.stand_in()),
-        };
-        let principal = match role {
-            Some(role) => self.principal(role)?.0,
-            None => match self.target.principals.get(&Role::Observer) {
-                Some(observer) => Cow::Borrowed(observer),
-                None => self.principal(PrincipalRole::Owner)?.0,
-            },
-        };
-        render(&Recipe {
-            target: &self.target,
-            base: &self.bases[0],
-            request,
-            patches: &[],
-            forms: &[],
-            key: None,
-            principal: &principal,
-            credentials: Credentials::Normal,
-            values,
-        })
-        .map_err(|error| error.to_string())
-    }
-
-    /// Sends a request that is not graded: no redirects, no retries.
-    pub(super) async fn fetch(
-        &self,
-        rendered: &Rendered,
-        timeout: Duration,
-    ) -> Result<Fetched, String> {
-        self.check_host(&rendered.origin)?;
-        let url = format!("{}{}", rendered.origin, rendered.path_and_query);
-        let method = reqwest::Method::from_bytes(rendered.method.as_bytes())
-            .map_err(|_| format!("`{}` is no method", rendered.method))?;
-        let mut request = self.fetcher.request(method, &url).timeout(timeout);
-        for (name, value) in &rendered.headers {
-            request = request.header(name.as_str(), value.as_slice());
-        }
-        if let Some(body) = &rendered.body {
-            request = request.body(body.clone());
-        }
-        let says = |error: reqwest::Error| {
-            let error = error.without_url();
-            let mut text = error.to_string();
-            let mut cause = std::error::Error::source(&error);
-            while let Some(inner) = cause {
-                text = format!("{text}: {inner}");
-                cause = inner.source();
-            }
-            self.masker.mask(&text)
-        };
-        let mut response = request.send().await.map_err(says)?;
-        let status = response.status().as_u16();
-        let headers = response
-            .headers()
-            .iter()
-            .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
-            .collect();
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(says)? {
-            body.extend_from_slice(&chunk);
-            if body.len() > MOST_FETCHED {
-                return Err(format!("an answer of more than {} MiB", MOST_FETCHED >> 20));
-            }
-        }
-        Ok(Fetched {
-            status,
-            headers,
-            body,
-        })
-    }
-
-    /// Status and the beginning of the body, for messages: without secrets, which the target may
-    /// send back as it got them.
-    pub(super) fn told(&self, fetched: &Fetched) -> String {
-        let mut text = self.masker.mask(&String::from_utf8_lossy(&fetched.body));
-        let answer = fetched.answer();
-        let secrets = self.target.mask.iter();
-        for secret in secrets
-            .flat_map(|selector| selector.select(&answer))
-            .filter_map(|value| super::answer::plain(&value))
-        {
-            text = text.replace(secret.as_str(), &self.masker.pseudonym(&secret));
-        }
-        // Cut last: half a secret would be found by nobody.
-        let shown: String = text.chars().take(200).collect();
-        format!("{} {shown}", fetched.status)
-    }
-
-    /// Refuses hosts that nobody named.
-    pub(super) fn check_host(&self, origin: &str) -> Result<(), String> {
-        let url = Url::parse(origin).map_err(|_| format!("`{origin}` is no URL"))?;
-        let host = url.host_str().unwrap_or_default();
-        if self.target.allows(host, &self.allow_hosts) {
-            Ok(())
-        } else {
-            Err(format!("refused to send to {host}: it is not in hosts"))
-        }
-    }
 }
 
 /// The endpoint of an origin such as `https://api.example.com:8443`.
@@ -602,139 +376,4 @@ pub(super) fn endpoint(origin: &str) -> Result<(Endpoint, String), String> {
         None => url.host_str().unwrap_or_default().to_owned(),
     };
     Ok((Endpoint { scheme, host, port }, authority))
-}
-
-/// The client for what is not under test.
-fn fetcher(
-    extra_roots: &[rustls::pki_types::CertificateDer<'static>],
-    verify: bool,
-) -> Result<reqwest::Client, reqwest::Error> {
-    // Installing twice is no error worth telling: the provider is the same.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut roots: Vec<reqwest::Certificate> = Vec::new();
-    let native = rustls_native_certs::load_native_certs().certs;
-    let bundled = webpki_root_certs::TLS_SERVER_ROOT_CERTS;
-    let system: Vec<_> = if native.is_empty() {
-        bundled.to_vec()
-    } else {
-        native
-    };
-    for certificate in system.iter().chain(extra_roots) {
-        if let Ok(certificate) = reqwest::Certificate::from_der(certificate) {
-            roots.push(certificate);
-        }
-    }
-    let mut builder = reqwest::Client::builder()
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .pool_idle_timeout(Duration::from_millis(1500))
-        .tls_certs_only(roots);
-    if !verify {
-        builder = builder.tls_danger_accept_invalid_certs(true);
-    }
-    builder.build()
-}
-
-/// The values of placeholders for one request.
-pub(super) struct Filling<'a> {
-    world: &'a World,
-    pub(super) marker: String,
-    pub(super) unique: String,
-    pub(super) key: Option<String>,
-    pub(super) now: SystemTime,
-    pub(super) seconds: Option<u64>,
-    pub(super) identity: Option<String>,
-    pub(super) given: Option<String>,
-    pub(super) fixtures: HashMap<String, Value>,
-    /// The body as sent.
-    pub(super) request: Option<Value>,
-    pub(super) response: Option<Fetched>,
-}
-
-impl<'a> Filling<'a> {
-    pub(super) fn new(world: &'a World) -> Filling<'a> {
-        Filling {
-            world,
-            marker: String::new(),
-            unique: String::new(),
-            key: None,
-            now: SystemTime::now(),
-            seconds: None,
-            identity: None,
-            given: None,
-            fixtures: HashMap::new(),
-            request: None,
-            response: None,
-        }
-    }
-
-    pub(super) fn of_spec(world: &'a World, spec: &Spec) -> Filling<'a> {
-        Filling {
-            marker: spec.marker.clone(),
-            unique: spec.unique.clone(),
-            key: spec.key.value.clone(),
-            now: spec.now,
-            ..Filling::new(world)
-        }
-    }
-}
-
-impl Values for Filling<'_> {
-    fn get(&self, placeholder: &Placeholder) -> Result<Value, String> {
-        let text = |text: &str| Ok(Value::String(text.to_owned()));
-        match placeholder {
-            Placeholder::Marker => text(&self.marker),
-            Placeholder::Unique => text(&self.unique),
-            Placeholder::Key => text(self.key.as_deref().ok_or("there is no key")?),
-            Placeholder::Uuid => text(&uuid::Uuid::new_v4().to_string()),
-            Placeholder::Time(shift) => text(&shift.text(self.now)),
-            Placeholder::Run => text(&self.world.run),
-            Placeholder::RunStarted => {
-                text(&humantime::format_rfc3339_seconds(self.world.run_started).to_string())
-            }
-            Placeholder::Port => self
-                .world
-                .port
-                .map(Value::from)
-                .ok_or_else(|| "no port was chosen".to_owned()),
-            Placeholder::Seconds => self
-                .seconds
-                .map(Value::from)
-                .ok_or_else(|| "no time is to pass".to_owned()),
-            Placeholder::Identity => text(self.identity.as_deref().ok_or("no identity is known")?),
-            Placeholder::GivenIdentity => {
-                text(self.given.as_deref().ok_or("no resource was made for it")?)
-            }
-            Placeholder::Fixture(name) => self
-                .fixtures
-                .get(name)
-                .cloned()
-                .ok_or_else(|| format!("the fixture `{name}` was not made")),
-            Placeholder::Request(selector) => {
-                let body = self
-                    .request
-                    .as_ref()
-                    .ok_or("the request has no JSON body")?;
-                selector
-                    .select_in(body)
-                    .into_iter()
-                    .next()
-                    .ok_or_else(|| "it is not in the request".to_owned())
-            }
-            Placeholder::Response(selector) => {
-                let response = self.response.as_ref().ok_or("there is no response")?;
-                selector
-                    .select(&response.answer())
-                    .into_iter()
-                    .next()
-                    .ok_or_else(|| {
-                        format!("it is not in the response ({})", self.world.told(response))
-                    })
-            }
-            Placeholder::Secret(_) | Placeholder::Var(_) | Placeholder::Filler(_) => {
-                Err("it is filled in where the request is made".to_owned())
-            }
-        }
-    }
 }

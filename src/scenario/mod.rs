@@ -9,6 +9,7 @@ mod expectation;
 pub mod library;
 mod moment;
 mod parse;
+mod read_expectation;
 mod request;
 mod shape;
 mod words;
@@ -22,6 +23,7 @@ pub use request::{Close, Fault, Key, KeyShape, KeyTwist, Like, Marker, Request, 
 pub use words::{FORMS, VARIANTS};
 
 use crate::checklist::ItemId;
+use crate::hook::HookName;
 use serde::{Deserialize, Serialize};
 
 /// The name of a step, unique within its scenario.
@@ -395,50 +397,6 @@ impl PrincipalRole {
             self
         } else {
             PrincipalRole::Owner
-        }
-    }
-}
-
-/// The closed list of hooks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HookName {
-    /// Ends the target at once, as a crash would.
-    Kill,
-    /// Starts it again.
-    Start,
-    /// Says whether it is ready.
-    Ready,
-    /// Moves its clock by `seconds`.
-    AdvanceClock,
-    /// Takes away the right of the principal `revoked`.
-    Revoke,
-    /// Gives it back.
-    Restore,
-    /// Takes the key store down.
-    StoreDown,
-    /// Brings it back.
-    StoreUp,
-    /// Lets something behind the target fail.
-    FailDownstream,
-    /// Lets it work again.
-    HealDownstream,
-}
-
-impl HookName {
-    /// The name in YAML and reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            HookName::Kill => "kill",
-            HookName::Start => "start",
-            HookName::Ready => "ready",
-            HookName::AdvanceClock => "advance-clock",
-            HookName::Revoke => "revoke",
-            HookName::Restore => "restore",
-            HookName::StoreDown => "store-down",
-            HookName::StoreUp => "store-up",
-            HookName::FailDownstream => "fail-downstream",
-            HookName::HealDownstream => "heal-downstream",
         }
     }
 }

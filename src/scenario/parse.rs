@@ -6,10 +6,10 @@ use super::expectation::Expectation;
 use super::moment::{FixedTime, TimeSpan};
 use super::request::{BurstFields, RequestFields, RetryFields, SendFields};
 use super::{
-    Case, HookName, Moment, Need, Release, Rounds, Runs, Scenario, Severity, Step, StepName, Until,
-    Wait,
+    Case, Moment, Need, Release, Rounds, Runs, Scenario, Severity, Step, StepName, Until, Wait,
 };
 use crate::checklist::ItemId;
+use crate::hook::HookName;
 use crate::yaml::{self, Diagnostic, Entry, Node, Source, Value};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -290,11 +290,13 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 );
             }
             let stop_at = match fields.stop_at {
-                Some(word) => Some(super::expectation::outcome_word(&word).map_err(|says| {
-                    Diagnostic::error(says).at(own
-                        .get("stop-at")
-                        .map_or(own.span.clone(), |node| node.span.clone()))
-                })?),
+                Some(word) => Some(super::read_expectation::outcome_word(&word).map_err(
+                    |says| {
+                        Diagnostic::error(says).at(own
+                            .get("stop-at")
+                            .map_or(own.span.clone(), |node| node.span.clone()))
+                    },
+                )?),
                 None => None,
             };
             Ok(Step::Burst {

@@ -6,7 +6,6 @@ use crate::yaml::Node;
 
 use super::action::Action;
 use super::action::Command;
-use super::action::HookName;
 use super::key::KeyPlace;
 use super::matcher::Match;
 use super::principal::Role;
@@ -14,6 +13,7 @@ use super::request::Patch;
 use super::request::Request;
 use super::selector::Selector;
 use super::selector::SelectorTemplate;
+use crate::hook::HookName;
 
 /// One endpoint of the target that changes something.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,9 @@ mod precedence;
 pub(in crate::contract) mod sample;
 
 use super::meaning;
+use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
-use crate::scenario::{HookName, PrincipalRole};
+use crate::scenario::PrincipalRole;
 use crate::transcript::{Delivery, Exchange, HookFacts};
 use sample::{Told, contract, during, got, last, lost, means, named, paid, round};
 use std::time::Duration;

@@ -2,8 +2,9 @@
 //! nothing.
 
 use super::sheet::Sheet;
+use crate::runner::rendering::Filling;
 use crate::runner::spec::fresh_word;
-use crate::runner::world::{Filling, World};
+use crate::runner::world::World;
 use crate::scenario::PrincipalRole;
 use crate::target::operation::{Operation, ProbeSource};
 use crate::target::placeholder::Placeholder;

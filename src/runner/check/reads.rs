@@ -3,7 +3,9 @@
 use super::sheet::{Sheet, identity, succeeded};
 use crate::runner::answer::{is_volatile, record};
 use crate::runner::baseline::Baseline;
-use crate::runner::world::{Fetched, Filling, World};
+use crate::runner::fetch::Fetched;
+use crate::runner::rendering::Filling;
+use crate::runner::world::World;
 use crate::scenario::PrincipalRole;
 use crate::target::operation::Operation;
 use crate::target_check::Mark;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::*;
+use crate::hook::HookName;
 use crate::target::HttpVersion;
 use crate::target::action::Deed;
-use crate::target::action::HookName;
 use crate::target::key::KeyPlace;
 use crate::target::operation::Lifetime;
 use crate::target::operation::NextPage;

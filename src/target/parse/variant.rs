@@ -8,7 +8,7 @@ use crate::yaml::nearest;
 use super::context::Site;
 use super::reader::Fields;
 use super::reader::Reader;
-use crate::target::action::HookName;
+use crate::hook::HookName;
 use crate::target::operation::Group;
 use crate::target::operation::Variant;
 use crate::target::request::Request;

@@ -1,0 +1,244 @@
+//! From a target's templates to the bytes of one request, with the values that this run has for them.
+
+use super::fetch::Fetched;
+use super::spec::Spec;
+use super::world::{Cast, World};
+use crate::scenario::PrincipalRole;
+use crate::target::operation::{Operation, Variant};
+use crate::target::placeholder::{Placeholder, Values};
+use crate::target::principal::Role;
+use crate::target::render::{Credentials, Form, Recipe, RenderError, Rendered, render};
+use crate::target::request::Request;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::time::SystemTime;
+
+impl World {
+    /// The bytes of an operation's request, and whether a form changed the body's.
+    pub(super) async fn render_operation(
+        &self,
+        cast: &Cast,
+        spec: &Spec,
+        each: bool,
+    ) -> Result<(Rendered, bool), RenderError> {
+        let skip = RenderError::NotApplicable;
+        let operation = self
+            .operation(cast.name(spec.operation).map_err(skip)?)
+            .map_err(skip)?;
+        let mut patches = Vec::new();
+        for name in &spec.variants {
+            patches.push(self.variant(operation, name).await.map_err(skip)?);
+        }
+        let patches: Vec<_> = patches.iter().map(|variant| &variant.patch).collect();
+        let (principal, credentials) = self.principal(spec.principal).map_err(skip)?;
+        let mut forms = Vec::new();
+        for name in &spec.forms {
+            forms.push(
+                Form::from_name(name).ok_or_else(|| skip(format!("there is no form `{name}`")))?,
+            );
+        }
+        let patched = patches
+            .iter()
+            .fold(operation.request.clone(), |request, patch| {
+                request.patched(patch)
+            });
+        let mut values = Filling::of_spec(self, spec);
+        self.fixtures
+            .fill(self, &patched, operation, spec, &mut values)
+            .await
+            .map_err(|reason| RenderError::NoValue {
+                placeholder: "a fixture".to_owned(),
+                reason,
+            })?;
+        let place = self.key_place(operation);
+        let recipe = Recipe {
+            target: &self.target,
+            base: self.base(each),
+            request: &operation.request,
+            patches: &patches,
+            forms: &forms,
+            key: place.as_ref().map(|place| (place, &spec.key.sent)),
+            principal: &principal,
+            credentials,
+            values: &values,
+        };
+        let rendered = render(&recipe)?;
+        let reworded = if forms.is_empty() {
+            false
+        } else {
+            render(&Recipe {
+                forms: &[],
+                ..recipe
+            })?
+            .body
+                != rendered.body
+        };
+        Ok((rendered, reworded))
+    }
+
+    /// The declared or derived variant that a scenario's name stands for.
+    pub(super) async fn variant(
+        &self,
+        operation: &Operation,
+        name: &str,
+    ) -> Result<Variant, String> {
+        let chosen = self.chosen.lock().await;
+        if let Some(known) = chosen.get(&(operation.name.clone(), name.to_owned())) {
+            return known.clone();
+        }
+        drop(chosen);
+        let candidates = operation.variation(name)?;
+        candidates
+            .into_iter()
+            .next()
+            .map(Cow::into_owned)
+            .ok_or_else(|| format!("{} has no variant `{name}`", operation.name))
+    }
+
+    /// The bytes of a request that is no operation's own.
+    pub(super) fn render_plain(
+        &self,
+        request: &Request,
+        role: PrincipalRole,
+        values: &dyn Values,
+    ) -> Result<Rendered, String> {
+        let role = match request.sender {
+            Some(Role::Observer) => None,
+            Some(sender) => Some(
+                [
+                    PrincipalRole::Owner,
+                    PrincipalRole::OtherTenant,
+                    PrincipalRole::SameTenant,
+                    PrincipalRole::OtherSession,
+                ]
+                .into_iter()
+                .find(|role| role.name() == sender.name())
+                .unwrap_or(role),
+            ),
+            None => Some(role.stand_in()),
+        };
+        let principal = match role {
+            Some(role) => self.principal(role)?.0,
+            None => match self.target.principals.get(&Role::Observer) {
+                Some(observer) => Cow::Borrowed(observer),
+                None => self.principal(PrincipalRole::Owner)?.0,
+            },
+        };
+        render(&Recipe {
+            target: &self.target,
+            base: &self.bases[0],
+            request,
+            patches: &[],
+            forms: &[],
+            key: None,
+            principal: &principal,
+            credentials: Credentials::Normal,
+            values,
+        })
+        .map_err(|error| error.to_string())
+    }
+}
+
+/// The values of placeholders for one request.
+pub(super) struct Filling<'a> {
+    world: &'a World,
+    pub(super) marker: String,
+    pub(super) unique: String,
+    pub(super) key: Option<String>,
+    pub(super) now: SystemTime,
+    pub(super) seconds: Option<u64>,
+    pub(super) identity: Option<String>,
+    pub(super) given: Option<String>,
+    pub(super) fixtures: HashMap<String, Value>,
+    /// The body as sent.
+    pub(super) request: Option<Value>,
+    pub(super) response: Option<Fetched>,
+}
+
+impl<'a> Filling<'a> {
+    pub(super) fn new(world: &'a World) -> Filling<'a> {
+        Filling {
+            world,
+            marker: String::new(),
+            unique: String::new(),
+            key: None,
+            now: SystemTime::now(),
+            seconds: None,
+            identity: None,
+            given: None,
+            fixtures: HashMap::new(),
+            request: None,
+            response: None,
+        }
+    }
+
+    pub(super) fn of_spec(world: &'a World, spec: &Spec) -> Filling<'a> {
+        Filling {
+            marker: spec.marker.clone(),
+            unique: spec.unique.clone(),
+            key: spec.key.value.clone(),
+            now: spec.now,
+            ..Filling::new(world)
+        }
+    }
+}
+
+impl Values for Filling<'_> {
+    fn get(&self, placeholder: &Placeholder) -> Result<Value, String> {
+        let text = |text: &str| Ok(Value::String(text.to_owned()));
+        match placeholder {
+            Placeholder::Marker => text(&self.marker),
+            Placeholder::Unique => text(&self.unique),
+            Placeholder::Key => text(self.key.as_deref().ok_or("there is no key")?),
+            Placeholder::Uuid => text(&uuid::Uuid::new_v4().to_string()),
+            Placeholder::Time(shift) => text(&shift.text(self.now)),
+            Placeholder::Run => text(&self.world.run),
+            Placeholder::RunStarted => {
+                text(&humantime::format_rfc3339_seconds(self.world.run_started).to_string())
+            }
+            Placeholder::Port => self
+                .world
+                .port
+                .map(Value::from)
+                .ok_or_else(|| "no port was chosen".to_owned()),
+            Placeholder::Seconds => self
+                .seconds
+                .map(Value::from)
+                .ok_or_else(|| "no time is to pass".to_owned()),
+            Placeholder::Identity => text(self.identity.as_deref().ok_or("no identity is known")?),
+            Placeholder::GivenIdentity => {
+                text(self.given.as_deref().ok_or("no resource was made for it")?)
+            }
+            Placeholder::Fixture(name) => self
+                .fixtures
+                .get(name)
+                .cloned()
+                .ok_or_else(|| format!("the fixture `{name}` was not made")),
+            Placeholder::Request(selector) => {
+                let body = self
+                    .request
+                    .as_ref()
+                    .ok_or("the request has no JSON body")?;
+                selector
+                    .select_in(body)
+                    .into_iter()
+                    .next()
+                    .ok_or_else(|| "it is not in the request".to_owned())
+            }
+            Placeholder::Response(selector) => {
+                let response = self.response.as_ref().ok_or("there is no response")?;
+                selector
+                    .select(&response.answer())
+                    .into_iter()
+                    .next()
+                    .ok_or_else(|| {
+                        format!("it is not in the response ({})", self.world.told(response))
+                    })
+            }
+            Placeholder::Secret(_) | Placeholder::Var(_) | Placeholder::Filler(_) => {
+                Err("it is filled in where the request is made".to_owned())
+            }
+        }
+    }
+}
