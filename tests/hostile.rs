@@ -114,7 +114,7 @@ fn a_target_that_dies_in_the_middle_of_the_run_passes_nothing_more() {
         _ => payments.serve(asked),
     });
     let seen = Tool::at(server.address).run();
-    assert!(matches!(seen.code, Some(3 | 4)), "{:?}", seen.code);
+    assert!(matches!(seen.code, Some(3 | 4)), "{}", seen.screen);
     seen.shows("the target stopped taking connections during the run");
     assert_eq!(seen.failed(), Vec::<String>::new(), "{}", seen.screen);
     assert!(seen.took < SOON, "{:?}", seen.took);

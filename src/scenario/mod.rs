@@ -9,6 +9,7 @@ mod expectation;
 pub mod library;
 mod moment;
 mod parse;
+mod read_expectation;
 mod request;
 mod shape;
 mod words;

@@ -66,7 +66,7 @@ impl<'de> Deserialize<'de> for Like {
             |map: Map| {
                 let which = map
                     .which
-                    .map(|word| super::expectation::outcome_word(&word))
+                    .map(|word| super::read_expectation::outcome_word(&word))
                     .transpose()?;
                 Ok(Like { of: map.of, which })
             },
