@@ -3,21 +3,22 @@
 //! A promise is written if the very run, judged under it, finds it kept and nothing else otherwise
 //! than before: so a broken invariant stays broken, and what cannot be told is not promised.
 
+mod ways;
+
 use super::failure::Failure;
 use super::files;
 use super::record::{Recorded, RecordedCase};
 use crate::contract::{
-    self, AfterFailure, Behaviour, BodyRelation, Contract, Equality, FailureClass, Kind, Lifetime,
-    OperationScope, PrincipalScope, Promised, ReplayMarker, RetryAfter, StatusPattern,
+    self, Behaviour, Contract, Equality, FailureClass, Lifetime, OperationScope, PrincipalScope,
+    Promised, ReplayMarker,
 };
 use crate::judge::{self, Finding};
-use crate::outcome::{Meaning, Outcome};
 use crate::promise::{Promise, Strength};
 use crate::scenario::Check;
-use crate::transcript::Exchange;
 use crate::verdict::Verdict;
 use std::collections::BTreeSet;
 use std::path::Path;
+use ways::{add, fates, way};
 
 /// Scenarios that a source names.
 const NAMED: usize = 3;
@@ -258,10 +259,10 @@ impl Search {
     fn kept_by(
         &self,
         promise: Promise,
-        add: impl Fn(&mut Contract, String),
+        set: impl Fn(&mut Contract, String),
     ) -> Option<(Contract, Vec<Vec<Finding>>)> {
         let mut contract = self.contract.clone();
-        add(&mut contract, String::new());
+        set(&mut contract, String::new());
         let cases = || self.recorded.cases.iter().zip(&self.findings);
         // Cheap first: most that is tried fails where the promise itself is looked at.
         let mut shown_by: Vec<&str> = Vec::new();
@@ -278,7 +279,7 @@ impl Search {
         if shown_by.is_empty() {
             return None;
         }
-        add(&mut contract, self.source(&shown_by));
+        set(&mut contract, self.source(&shown_by));
         let mut findings = Vec::with_capacity(self.findings.len());
         for (case, before) in cases() {
             let now = judged(case, &contract);
@@ -442,109 +443,4 @@ fn agrees(before: &[Finding], now: &[Finding], promise: Promise) -> bool {
                 _ => same,
             }
         })
-}
-
-/// Adds a way; what several answers of one kind and status do not have in common is dropped.
-fn add(ways: &mut Vec<Behaviour>, way: Behaviour) {
-    let known = ways
-        .iter_mut()
-        .find(|own| own.kind == way.kind && own.status == way.status);
-    match known {
-        Some(known) => {
-            if way.retry_after.is_none() {
-                known.retry_after = None;
-            }
-        }
-        None => ways.push(way),
-    }
-}
-
-/// The way in which an exchange was answered; `None` where no API may answer so, or nothing can be
-/// told of it.
-fn way(promise: Promise, exchange: &Exchange, precise: bool) -> Option<Behaviour> {
-    let response = exchange.response.as_ref()?;
-    let outcome = exchange.outcome;
-    let is = |meaning: Meaning| outcome.is_within(meaning.into());
-    if is(Meaning::RateLimited) || is(Meaning::Foreign) {
-        return None;
-    }
-    let status = || vec![StatusPattern::Exact(response.status)];
-    let plain = |kind: Kind, status: Vec<StatusPattern>| Behaviour {
-        kind,
-        status,
-        headers: Vec::new(),
-        json: Vec::new(),
-        xml: Vec::new(),
-        content_type: None,
-        body: None,
-        retry_after: None,
-        max_wait: None,
-    };
-    if is(Meaning::Executed) {
-        let may = matches!(
-            promise,
-            Promise::MissingKey | Promise::MalformedKey | Promise::Expired
-        );
-        return may.then(|| plain(Kind::ExecuteNew, Vec::new()));
-    }
-    if outcome.is_within(Outcome::of(&[Meaning::Replayed, Meaning::Executed])) && response.success {
-        return match promise {
-            Promise::InProgress => Some(plain(Kind::WaitThenReplay, Vec::new())),
-            Promise::Replay | Promise::Deleted | Promise::Expired => Some(Behaviour {
-                body: precise.then_some(BodyRelation::JsonEqual),
-                ..plain(
-                    Kind::ReplayStored,
-                    if precise {
-                        vec![StatusPattern::SameAsFirst]
-                    } else {
-                        Vec::new()
-                    },
-                )
-            }),
-            _ => None,
-        };
-    }
-    if response.success {
-        let accepts = promise == Promise::InProgress && response.status == 202;
-        return accepts.then(|| plain(Kind::Accepted, status()));
-    }
-    if is(Meaning::Replayed) {
-        return Some(plain(Kind::ConflictRef, status()));
-    }
-    if is(Meaning::ReplayedFailure) && promise == Promise::Replay {
-        return Some(plain(Kind::ReplayStored, status()));
-    }
-    if is(Meaning::ServerError) && promise != Promise::StoreUnavailable {
-        return None;
-    }
-    let pause = precise && response.header("retry-after").next().is_some();
-    Some(Behaviour {
-        retry_after: pause.then_some(RetryAfter::Header),
-        ..plain(Kind::Reject, status())
-    })
-}
-
-/// What may become of a key after a failure, what says most before what says less.
-fn fates(class: FailureClass) -> &'static [AfterFailure] {
-    match class {
-        FailureClass::Server5xx
-        | FailureClass::TransientMarked
-        | FailureClass::ConnectionDropped => &[
-            AfterFailure::Reexecuted,
-            AfterFailure::Stored,
-            AfterFailure::Resumed,
-            AfterFailure::ConsumedBlocked,
-            AfterFailure::StoredOrReexecuted,
-        ],
-        FailureClass::PreExecutionValidation
-        | FailureClass::Auth
-        | FailureClass::Executed4xx
-        | FailureClass::BusinessDeclined
-        | FailureClass::RateLimited => &[
-            AfterFailure::NotConsumed,
-            AfterFailure::Stored,
-            AfterFailure::ConsumedBlocked,
-            AfterFailure::StoredOrReexecuted,
-        ],
-    }
 }
