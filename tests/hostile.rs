@@ -346,7 +346,7 @@ fn a_probe_that_counts_everybody_passes_and_fails_nothing_that_is_counted() {
         seen.code,
         seen.screen
     );
-    seen.shows("GET /payments ignores \"reference\"");
+    seen.shows("the target ignores the probe's filter");
     nothing_counted_passed(&seen);
     assert_eq!(seen.failed(), Vec::<String>::new(), "{}", seen.screen);
 }
