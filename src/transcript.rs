@@ -502,3 +502,41 @@ mod maybe_micros {
         Ok(Option::<Micros>::deserialize(deserializer)?.map(|Micros(time)| time))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, HookFacts, HookName, Latency};
+
+    #[test]
+    fn times_are_read_back_to_the_nanosecond() {
+        for nanos in [0, 1, 999, 1000, 1_234_567, 86_400_123_456_789] {
+            let time = Duration::from_nanos(nanos);
+            let latency = Latency {
+                p50: time,
+                p99: time,
+            };
+            let text = serde_json::to_string(&latency).expect("it is JSON");
+            let back: Latency = serde_json::from_str(&text).expect(&text);
+            assert_eq!(back, latency, "{text}");
+        }
+        for wrong in ["-1", "1e300", "\"1\""] {
+            let text = format!("{{\"p50_micros\": {wrong}, \"p99_micros\": 1}}");
+            assert!(serde_json::from_str::<Latency>(&text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_there_is_not_may_be_left_out() {
+        let facts = HookFacts {
+            name: HookName::Kill,
+            at: Duration::from_millis(1),
+            worked: true,
+            output: String::new(),
+            moved: None,
+        };
+        let text = serde_json::to_string(&facts).expect("it is JSON");
+        assert!(!text.contains("moved"), "{text}");
+        let back: HookFacts = serde_json::from_str(&text).expect(&text);
+        assert_eq!(back, facts);
+    }
+}

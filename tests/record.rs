@@ -131,6 +131,35 @@ fn a_record_is_judged_with_its_own_scenarios() {
 }
 
 #[test]
+fn another_contract_has_its_own_idea_of_a_malformed_key() {
+    let folder = folder();
+    let folder = folder.path();
+    let run = ["demo", "--no-check", "-q", "--record", "record.json"];
+    let wanted = ["--scenario", "key/odd#at-256", "--report", "json=run.json"];
+    let (code, said) = idemspec(folder, &[run.as_slice(), &wanted].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let longer = "extends: demo\nkey: { max: 2000 }\n";
+    std::fs::write(folder.join("longer.yaml"), longer).expect("it is written");
+    let again = ["report", "record.json", "--contract", "longer.yaml", "-q"];
+    idemspec(
+        folder,
+        &[&again[..], &["--report", "json=again.json"]].concat(),
+    );
+    let malformed = |name: &str| {
+        let report = json_of(folder, name);
+        let case = &report["scenarios"][0];
+        let exchange = &case["rounds"][0]["exchanges"][0];
+        assert_eq!(exchange["step"], "first");
+        exchange["key"]["malformed"].as_bool().expect("yes or no")
+    };
+    assert!(
+        malformed("run.json"),
+        "the demo's keys have 255 characters at most"
+    );
+    assert!(!malformed("again.json"), "these have 2000");
+}
+
+#[test]
 fn what_is_no_record_of_this_format_is_refused_in_words() {
     let folder = folder();
     let folder = folder.path();
