@@ -79,11 +79,24 @@ pub(super) struct World {
     pub(super) port: Option<u16>,
     seed: u64,
     requests: AtomicU64,
-    refused_in_a_row: AtomicU32,
+    refusals: Mutex<Refusals>,
     stop: AtomicBool,
     answers_early: AtomicBool,
     next_slot: Mutex<Instant>,
     next_replica: AtomicU32,
+}
+
+/// Connections that were refused, one after another.
+#[derive(Default)]
+struct Refusals {
+    in_a_row: u32,
+    since: Option<Instant>,
+}
+
+impl Refusals {
+    /// A restart refuses some, and for a moment.
+    const ENOUGH: u32 = 8;
+    const LONG: Duration = Duration::from_secs(3);
 }
 
 /// What a baseline is about.
@@ -184,7 +197,7 @@ impl World {
             port: setup.port,
             seed: setup.seed,
             requests: AtomicU64::new(0),
-            refused_in_a_row: AtomicU32::new(0),
+            refusals: Mutex::default(),
             stop: AtomicBool::new(false),
             answers_early: AtomicBool::new(false),
             next_slot: Mutex::new(Instant::now()),
@@ -248,7 +261,7 @@ impl World {
         if self.is_stopped() {
             return Err("the run was stopped".to_owned());
         }
-        if self.refused_in_a_row.load(Ordering::Relaxed) >= 25 {
+        if self.is_target_gone() {
             return Err("the target takes no connections any more".to_owned());
         }
         let spent = self.requests.fetch_add(requests, Ordering::Relaxed) + requests;
@@ -301,9 +314,14 @@ impl World {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Whether connections have been refused so often that the target must be gone.
+    /// Whether connections have been refused so often, and for so long, that the target must be
+    /// gone.
     pub(super) fn is_target_gone(&self) -> bool {
-        self.refused_in_a_row.load(Ordering::Relaxed) >= 25
+        let refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        refusals.in_a_row >= Refusals::ENOUGH
+            && refusals
+                .since
+                .is_some_and(|since| since.elapsed() >= Refusals::LONG)
     }
 
     /// A connection to the endpoint: a warm one, or a new one.
@@ -324,10 +342,12 @@ impl World {
         }
         let patience = self.target.limits.patience.min(Duration::from_secs(10));
         let connected = self.wire.connect(endpoint, patience).await;
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         match &connected {
-            Ok(_) => self.refused_in_a_row.store(0, Ordering::Relaxed),
+            Ok(_) => *refusals = Refusals::default(),
             Err(_) => {
-                self.refused_in_a_row.fetch_add(1, Ordering::Relaxed);
+                refusals.in_a_row += 1;
+                refusals.since.get_or_insert_with(Instant::now);
             }
         }
         connected
