@@ -5,9 +5,11 @@
 //! on a monotonic clock.
 
 use crate::hook::HookName;
+mod written;
+
 use crate::outcome::Outcome;
 use crate::scenario::{OperationRole, PrincipalRole, StepName};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -25,7 +27,7 @@ pub struct Transcript {
     /// Measured times to answer, for the operation's plain request.
     pub latency: Option<Latency>,
     /// The settle time of the target.
-    #[serde(rename = "settle_micros", with = "micros")]
+    #[serde(rename = "settle_micros", with = "written::micros")]
     pub settle: Duration,
 }
 
@@ -50,10 +52,10 @@ pub struct ProbeFacts {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// The median.
-    #[serde(rename = "p50_micros", with = "micros")]
+    #[serde(rename = "p50_micros", with = "written::micros")]
     pub p50: Duration,
     /// The slowest of those measured.
-    #[serde(rename = "p99_micros", with = "micros")]
+    #[serde(rename = "p99_micros", with = "written::micros")]
     pub p99: Duration,
 }
 
@@ -165,26 +167,26 @@ pub struct Times {
     /// The last request byte was handed to the kernel.
     #[serde(
         default,
-        with = "maybe_micros",
+        with = "written::maybe_micros",
         skip_serializing_if = "Option::is_none"
     )]
     pub sent: Option<Duration>,
     /// The first byte of the response came.
     #[serde(
         default,
-        with = "maybe_micros",
+        with = "written::maybe_micros",
         skip_serializing_if = "Option::is_none"
     )]
     pub first_byte: Option<Duration>,
     /// The last byte of the response came.
     #[serde(
         default,
-        with = "maybe_micros",
+        with = "written::maybe_micros",
         skip_serializing_if = "Option::is_none"
     )]
     pub last_byte: Option<Duration>,
     /// It was over.
-    #[serde(with = "micros")]
+    #[serde(with = "written::micros")]
     pub ended: Duration,
 }
 
@@ -313,10 +315,10 @@ pub struct Reading {
     /// The marker's name in the scenario.
     pub marker_name: String,
     /// When it was taken.
-    #[serde(rename = "at_micros", with = "micros")]
+    #[serde(rename = "at_micros", with = "written::micros")]
     pub at: Duration,
     /// What it showed; else why there is no reading, which is never 0.
-    #[serde(with = "shows")]
+    #[serde(with = "written::shows")]
     pub shows: Result<Shown, String>,
 }
 
@@ -367,7 +369,7 @@ pub struct BurstFacts {
     /// Copies that were sent.
     pub copies: u32,
     /// From the first to the last release.
-    #[serde(rename = "release_spread_micros", with = "micros")]
+    #[serde(rename = "release_spread_micros", with = "written::micros")]
     pub release_spread: Duration,
     /// The most that were in flight at once.
     pub in_flight: u32,
@@ -381,7 +383,7 @@ pub struct HookFacts {
     /// Which.
     pub name: HookName,
     /// When it began.
-    #[serde(rename = "at_micros", with = "micros")]
+    #[serde(rename = "at_micros", with = "written::micros")]
     pub at: Duration,
     /// Whether it worked.
     pub worked: bool,
@@ -391,7 +393,7 @@ pub struct HookFacts {
     #[serde(
         rename = "moved_micros",
         default,
-        with = "maybe_micros",
+        with = "written::maybe_micros",
         skip_serializing_if = "Option::is_none"
     )]
     pub moved: Option<Duration>,
@@ -405,102 +407,10 @@ pub struct RetryFacts {
     /// Whether it came to its end.
     pub ended: bool,
     /// From its first attempt to its end, or to where it was given up.
-    #[serde(rename = "took_micros", with = "micros")]
+    #[serde(rename = "took_micros", with = "written::micros")]
     pub took: Duration,
     /// How many attempts it made.
     pub attempts: u32,
-}
-
-/// `{"ids": […]}`, or `{"no-reading": "why"}`.
-mod shows {
-    use super::{Deserialize, Deserializer, Serialize, Serializer, Shown};
-
-    /// What stands in a file.
-    #[derive(Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    enum Written {
-        Ids(Vec<String>),
-        /// JSON has no word for what is no number.
-        Count(Option<f64>),
-        State(serde_json::Value),
-        NoReading(String),
-    }
-
-    pub(super) fn serialize<S: Serializer>(
-        shows: &Result<Shown, String>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        match shows {
-            Ok(shown) => shown.serialize(serializer),
-            Err(why) => serializer.collect_map([("no-reading", why)]),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Result<Shown, String>, D::Error> {
-        Ok(match Written::deserialize(deserializer)? {
-            Written::Ids(ids) => Ok(Shown::Ids(ids)),
-            Written::Count(count) => Ok(Shown::Count(count.unwrap_or(f64::NAN))),
-            Written::State(state) => Ok(Shown::State(state)),
-            Written::NoReading(why) => Err(why),
-        })
-    }
-}
-
-/// Microseconds, with a fraction where there is one: what a record keeps is exact, so that the
-/// order of events is.
-mod micros {
-    use super::{Deserialize, Deserializer, Duration, Serializer};
-    use serde::de::Error as _;
-
-    pub(super) fn serialize<S: Serializer>(
-        time: &Duration,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let nanos = time.as_nanos();
-        if nanos.is_multiple_of(1000) {
-            serializer.serialize_u64(u64::try_from(nanos / 1000).unwrap_or(u64::MAX))
-        } else {
-            serializer.serialize_f64(nanos as f64 / 1000.0)
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Duration, D::Error> {
-        let micros = f64::deserialize(deserializer)?;
-        // The largest number of nanoseconds that a float holds exactly is 2^53: a hundred days.
-        if (0.0..9e12).contains(&micros) {
-            Ok(Duration::from_nanos((micros * 1000.0).round() as u64))
-        } else {
-            Err(D::Error::custom(format!("{micros} µs is no time of a run")))
-        }
-    }
-}
-
-/// The same, where there may be none.
-mod maybe_micros {
-    use super::{Deserialize, Deserializer, Duration, Serializer, micros};
-
-    #[derive(Deserialize)]
-    struct Micros(#[serde(with = "micros")] Duration);
-
-    pub(super) fn serialize<S: Serializer>(
-        time: &Option<Duration>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        match time {
-            Some(time) => micros::serialize(time, serializer),
-            None => serializer.serialize_none(),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Duration>, D::Error> {
-        Ok(Option::<Micros>::deserialize(deserializer)?.map(|Micros(time)| time))
-    }
 }
 
 #[cfg(test)]
