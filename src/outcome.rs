@@ -1,7 +1,8 @@
 //! What a response can mean, and sets of such meanings.
 
+use serde::de::Error as _;
 use serde::ser::SerializeSeq;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
 /// One thing that a response may say under the contract.
@@ -226,6 +227,19 @@ impl Serialize for Outcome {
             list.serialize_element(meaning.name())?;
         }
         list.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Outcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut outcome = Outcome::NONE;
+        for name in Vec::<String>::deserialize(deserializer)? {
+            let meaning = Meaning::ALL.into_iter().find(|own| own.name() == name);
+            let meaning =
+                meaning.ok_or_else(|| D::Error::custom(format!("no meaning `{name}`")))?;
+            outcome = outcome.union(meaning.into());
+        }
+        Ok(outcome)
     }
 }
 

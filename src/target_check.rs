@@ -1,7 +1,7 @@
 //! What holding a target file against the API brought, line by line. Data only: the runner fills
 //! it, reports show it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// All that was looked at, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -11,7 +11,7 @@ pub struct TargetCheck {
 }
 
 /// One thing that the target file says, and what the API says to it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckedLine {
     /// The operation; empty for what belongs to the whole target.
     pub operation: String,
@@ -22,15 +22,15 @@ pub struct CheckedLine {
     /// What was seen.
     pub says: String,
     /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// Where the file says so: `acme.yaml:9`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
 
 /// How one line stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {
     /// The file describes the API.

@@ -7,31 +7,30 @@
 use crate::hook::HookName;
 use crate::outcome::Outcome;
 use crate::scenario::{OperationRole, PrincipalRole, StepName};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// One case of a scenario on one operation.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Transcript {
     /// The rounds that ran.
     pub rounds: Vec<Round>,
     /// Why nothing, or not everything, ran.
     pub broken: Vec<String>,
     /// Why the case does not apply to this operation, where only making its requests could tell.
-    #[serde(skip)]
     pub not_applicable: Option<String>,
     /// How the target's effects can be seen, by operation role.
     pub probes: Vec<ProbeFacts>,
     /// Measured times to answer, for the operation's plain request.
     pub latency: Option<Latency>,
     /// The settle time of the target.
-    #[serde(rename = "settle_micros", serialize_with = "micros")]
+    #[serde(rename = "settle_micros", with = "micros")]
     pub settle: Duration,
 }
 
 /// What is known of a probe before the scenario.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeFacts {
     /// Its name in the target file.
     pub name: String,
@@ -48,18 +47,18 @@ pub struct ProbeFacts {
 }
 
 /// Times to answer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// The median.
-    #[serde(rename = "p50_micros", serialize_with = "micros")]
+    #[serde(rename = "p50_micros", with = "micros")]
     pub p50: Duration,
     /// The slowest of those measured.
-    #[serde(rename = "p99_micros", serialize_with = "micros")]
+    #[serde(rename = "p99_micros", with = "micros")]
     pub p99: Duration,
 }
 
 /// The steps, once.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Round {
     /// From 1.
     pub number: u32,
@@ -92,7 +91,7 @@ impl Round {
 }
 
 /// One request's story.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Exchange {
     /// The step that sent it.
     pub step: StepName,
@@ -134,7 +133,7 @@ pub struct Exchange {
 }
 
 /// The key of a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeyUsed {
     /// The key; `None` if none was sent.
     pub value: Option<String>,
@@ -143,7 +142,7 @@ pub struct KeyUsed {
 }
 
 /// What was sent, masked.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SentRequest {
     /// The method.
     pub method: String,
@@ -161,33 +160,36 @@ pub struct SentRequest {
 }
 
 /// When what happened, from the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// The last request byte was handed to the kernel.
     #[serde(
-        serialize_with = "maybe_micros",
+        default,
+        with = "maybe_micros",
         skip_serializing_if = "Option::is_none"
     )]
     pub sent: Option<Duration>,
     /// The first byte of the response came.
     #[serde(
-        serialize_with = "maybe_micros",
+        default,
+        with = "maybe_micros",
         skip_serializing_if = "Option::is_none"
     )]
     pub first_byte: Option<Duration>,
     /// The last byte of the response came.
     #[serde(
-        serialize_with = "maybe_micros",
+        default,
+        with = "maybe_micros",
         skip_serializing_if = "Option::is_none"
     )]
     pub last_byte: Option<Duration>,
     /// It was over.
-    #[serde(serialize_with = "micros")]
+    #[serde(with = "micros")]
     pub ended: Duration,
 }
 
 /// How a request finished.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// A whole response.
@@ -219,7 +221,7 @@ impl Ending {
 }
 
 /// What the peer can know of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delivery {
     /// No complete request was sent: nothing can have happened.
@@ -231,7 +233,7 @@ pub enum Delivery {
 }
 
 /// What we did to a request on the wire.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultFacts {
     /// The fault's name.
     pub name: String,
@@ -242,7 +244,7 @@ pub struct FaultFacts {
 }
 
 /// An answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Response {
     /// The status code.
     pub status: u16,
@@ -255,13 +257,10 @@ pub struct Response {
     /// A digest of the whole body, after decoding.
     pub body_digest: String,
     /// The body as JSON, if it is JSON.
-    #[serde(skip)]
     pub json: Option<serde_json::Value>,
     /// The same without the fields that the target calls volatile.
-    #[serde(skip)]
     pub stable_json: Option<serde_json::Value>,
     /// Names of headers that the target calls volatile, in small letters.
-    #[serde(skip)]
     pub volatile_headers: BTreeSet<String>,
     /// Whether the target file calls this a success.
     pub success: bool,
@@ -270,7 +269,6 @@ pub struct Response {
     pub identity: Option<String>,
     /// Strings of this response that could give its owner away, as keyed digests, taken from the
     /// whole unmasked response: identities, tokens, cookies.
-    #[serde(skip)]
     pub tokens: Vec<Token>,
 }
 
@@ -285,7 +283,7 @@ impl Response {
 }
 
 /// A string of a response that could give its owner away.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Token {
     /// A digest of the string, with the run's own key.
     pub digest: String,
@@ -300,7 +298,7 @@ pub struct Token {
 }
 
 /// What a probe returned.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reading {
     /// Which reading of the scenario.
     pub kind: ReadingKind,
@@ -315,15 +313,15 @@ pub struct Reading {
     /// The marker's name in the scenario.
     pub marker_name: String,
     /// When it was taken.
-    #[serde(rename = "at_micros", serialize_with = "micros")]
+    #[serde(rename = "at_micros", with = "micros")]
     pub at: Duration,
     /// What it showed; else why there is no reading, which is never 0.
-    #[serde(serialize_with = "shows")]
+    #[serde(with = "shows")]
     pub shows: Result<Shown, String>,
 }
 
 /// Which reading it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadingKind {
     /// Before the first request with this marker.
@@ -339,7 +337,7 @@ pub enum ReadingKind {
 }
 
 /// What a probe can show.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shown {
     /// The ids of the effects.
@@ -362,14 +360,14 @@ impl Shown {
 }
 
 /// How a burst went.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BurstFacts {
     /// The step.
     pub step: StepName,
     /// Copies that were sent.
     pub copies: u32,
     /// From the first to the last release.
-    #[serde(rename = "release_spread_micros", serialize_with = "micros")]
+    #[serde(rename = "release_spread_micros", with = "micros")]
     pub release_spread: Duration,
     /// The most that were in flight at once.
     pub in_flight: u32,
@@ -378,12 +376,12 @@ pub struct BurstFacts {
 }
 
 /// A hook that ran.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HookFacts {
     /// Which.
     pub name: HookName,
     /// When it began.
-    #[serde(rename = "at_micros", serialize_with = "micros")]
+    #[serde(rename = "at_micros", with = "micros")]
     pub at: Duration,
     /// Whether it worked.
     pub worked: bool,
@@ -392,41 +390,153 @@ pub struct HookFacts {
     /// For `advance-clock` and elapsed time: how far the target's time has moved.
     #[serde(
         rename = "moved_micros",
-        serialize_with = "maybe_micros",
+        default,
+        with = "maybe_micros",
         skip_serializing_if = "Option::is_none"
     )]
     pub moved: Option<Duration>,
 }
 
 /// How a retry went.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RetryFacts {
     /// The step.
     pub step: StepName,
     /// Whether it came to its end.
     pub ended: bool,
     /// From its first attempt to its end, or to where it was given up.
-    #[serde(rename = "took_micros", serialize_with = "micros")]
+    #[serde(rename = "took_micros", with = "micros")]
     pub took: Duration,
     /// How many attempts it made.
     pub attempts: u32,
 }
 
 /// `{"ids": […]}`, or `{"no-reading": "why"}`.
-fn shows<S: Serializer>(shows: &Result<Shown, String>, serializer: S) -> Result<S::Ok, S::Error> {
-    match shows {
-        Ok(shown) => shown.serialize(serializer),
-        Err(why) => serializer.collect_map([("no-reading", why)]),
+mod shows {
+    use super::{Deserialize, Deserializer, Serialize, Serializer, Shown};
+
+    /// What stands in a file.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Written {
+        Ids(Vec<String>),
+        /// JSON has no word for what is no number.
+        Count(Option<f64>),
+        State(serde_json::Value),
+        NoReading(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        shows: &Result<Shown, String>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match shows {
+            Ok(shown) => shown.serialize(serializer),
+            Err(why) => serializer.collect_map([("no-reading", why)]),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Result<Shown, String>, D::Error> {
+        Ok(match Written::deserialize(deserializer)? {
+            Written::Ids(ids) => Ok(Shown::Ids(ids)),
+            Written::Count(count) => Ok(Shown::Count(count.unwrap_or(f64::NAN))),
+            Written::State(state) => Ok(Shown::State(state)),
+            Written::NoReading(why) => Err(why),
+        })
     }
 }
 
-fn micros<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
+/// Microseconds, with a fraction where there is one: what a record keeps is exact, so that the
+/// order of events is.
+mod micros {
+    use super::{Deserialize, Deserializer, Duration, Serializer};
+    use serde::de::Error as _;
+
+    pub(super) fn serialize<S: Serializer>(
+        time: &Duration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let nanos = time.as_nanos();
+        if nanos.is_multiple_of(1000) {
+            serializer.serialize_u64(u64::try_from(nanos / 1000).unwrap_or(u64::MAX))
+        } else {
+            serializer.serialize_f64(nanos as f64 / 1000.0)
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Duration, D::Error> {
+        let micros = f64::deserialize(deserializer)?;
+        // The largest number of nanoseconds that a float holds exactly is 2^53: a hundred days.
+        if (0.0..9e12).contains(&micros) {
+            Ok(Duration::from_nanos((micros * 1000.0).round() as u64))
+        } else {
+            Err(D::Error::custom(format!("{micros} µs is no time of a run")))
+        }
+    }
 }
 
-fn maybe_micros<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
-    match time {
-        Some(time) => micros(time, serializer),
-        None => serializer.serialize_none(),
+/// The same, where there may be none.
+mod maybe_micros {
+    use super::{Deserialize, Deserializer, Duration, Serializer, micros};
+
+    #[derive(Deserialize)]
+    struct Micros(#[serde(with = "micros")] Duration);
+
+    pub(super) fn serialize<S: Serializer>(
+        time: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match time {
+            Some(time) => micros::serialize(time, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        Ok(Option::<Micros>::deserialize(deserializer)?.map(|Micros(time)| time))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Duration, HookFacts, HookName, Latency};
+
+    #[test]
+    fn times_are_read_back_to_the_nanosecond() {
+        for nanos in [0, 1, 999, 1000, 1_234_567, 86_400_123_456_789] {
+            let time = Duration::from_nanos(nanos);
+            let latency = Latency {
+                p50: time,
+                p99: time,
+            };
+            let text = serde_json::to_string(&latency).expect("it is JSON");
+            let back: Latency = serde_json::from_str(&text).expect(&text);
+            assert_eq!(back, latency, "{text}");
+        }
+        for wrong in ["-1", "1e300", "\"1\""] {
+            let text = format!("{{\"p50_micros\": {wrong}, \"p99_micros\": 1}}");
+            assert!(serde_json::from_str::<Latency>(&text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_there_is_not_may_be_left_out() {
+        let facts = HookFacts {
+            name: HookName::Kill,
+            at: Duration::from_millis(1),
+            worked: true,
+            output: String::new(),
+            moved: None,
+        };
+        let text = serde_json::to_string(&facts).expect("it is JSON");
+        assert!(!text.contains("moved"), "{text}");
+        let back: HookFacts = serde_json::from_str(&text).expect(&text);
+        assert_eq!(back, facts);
     }
 }

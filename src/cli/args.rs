@@ -28,6 +28,8 @@ pub enum Command {
     Init(InitArgs),
     /// Start the demo API and run everything against it.
     Demo(DemoArgs),
+    /// Judge a recorded run again, under its own or another contract; send nothing.
+    Report(ReportArgs),
     /// Start the demo API alone.
     Serve(ServeArgs),
     /// Check target and scenario files; send nothing.
@@ -71,6 +73,9 @@ pub struct RunArgs {
     /// Show every request that would be sent; send nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Write down everything that judging needs, for `idemspec report`.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// What is shown and written.
     #[command(flatten)]
     pub output: Output,
@@ -143,12 +148,32 @@ pub struct DemoArgs {
     /// The defect to plant in the demo (see `idemspec list flaws`).
     #[arg(long, value_name = "NAME", value_parser = flaw)]
     pub flaw: Option<Flaw>,
+    /// Grade against this contract instead of the demo's own.
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
     /// Do not hold the target file against the API first.
     #[arg(long)]
     pub no_check: bool,
     /// Which scenarios.
     #[command(flatten)]
     pub selection: Selection,
+    /// Write down everything that judging needs, for `idemspec report`.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// What is shown and written.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The arguments of `report`.
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// The file that `run --record` wrote.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Judge under this contract instead of the run's own.
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
     /// What is shown and written.
     #[command(flatten)]
     pub output: Output,
@@ -177,6 +202,9 @@ pub struct Output {
     /// Write a report: console, junit or json (repeatable).
     #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report_file)]
     pub reports: Vec<ReportFile>,
+    /// Write what was observed as a contract, to hold the API to later.
+    #[arg(long, value_name = "FILE")]
+    pub write_contract: Option<PathBuf>,
     /// What inconclusive findings become in JUnit.
     #[arg(long, value_enum, default_value_t)]
     pub inconclusive: Inconclusive,

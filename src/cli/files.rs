@@ -108,11 +108,20 @@ pub fn write_reports(report: &Report, files: &[ReportFile], options: &Options) -
     failures
 }
 
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
+/// Writes a file, and the folders that lead to it.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn write(path: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
     std::fs::write(path, text)
+}
+
+/// A text that somebody else wrote, as it may stand in a comment.
+pub fn on_one_line(text: &str) -> String {
+    text.split(char::is_control).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -12,12 +12,15 @@ pub mod init;
 pub mod lint;
 pub mod list;
 pub mod progress;
+pub mod record;
+pub mod report;
 pub mod run;
 mod screen;
 pub mod select;
 pub mod serve;
 mod server;
 pub mod target;
+pub mod write_contract;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -51,6 +54,7 @@ fn obey(command: Command) -> Result<Exit, Failure> {
         Command::Check(args) => check::check(args),
         Command::Init(args) => init::init(&args),
         Command::Demo(args) => run::demo(args),
+        Command::Report(args) => report::report(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Lint(args) => lint::lint(&args),
         Command::List(args) => list::list(&args),

@@ -6,22 +6,23 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::files;
 use super::progress::{Callback, Progress};
+use super::record::{self, Recorded, RecordedCase, Texts};
 use super::screen;
 use super::select;
 use super::server::{self, Started};
 use super::target::{self, Ready};
+use super::write_contract;
 use crate::contract::Contract;
 use crate::demo;
-use crate::grade::{self, Judged, Report, RunInfo};
-use crate::judge;
-use crate::plan::{self, Plan, PlannedCase};
+use crate::grade::{Report, RunInfo};
+use crate::plan::{self, Plan};
 use crate::report::console::{self, Detail, Look};
 use crate::runner::{RunResult, Runner};
 use crate::scenario::Scenario;
 use crate::target::Target;
-use crate::transcript::Transcript;
 use crate::yaml;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -42,6 +43,8 @@ struct Job {
     check: bool,
     /// Nothing is sent.
     dry_run: bool,
+    /// Where the run is written down, with the texts of its scenarios.
+    record: Option<(PathBuf, Texts)>,
 }
 
 /// Runs scenarios against a target.
@@ -61,15 +64,26 @@ pub fn run(args: RunArgs) -> Result<Exit, Failure> {
         screen::remark(&warning.render(true));
     }
     target::refuse_live(&ready, args.live || args.dry_run)?;
+    let scenarios = shared(select::selected(scenarios, &args.selection)?);
     let job = Job {
         ready,
-        scenarios: shared(select::selected(scenarios, &args.selection)?),
+        record: record_to(args.record, &scenarios, args.scenarios.as_deref())?,
+        scenarios,
         selection: args.selection,
         allow_hosts: args.allow_host,
         check: !args.no_check,
         dry_run: args.dry_run,
     };
     runtime()?.block_on(carry_out(job, &args.output))
+}
+
+fn record_to(
+    file: Option<PathBuf>,
+    scenarios: &[Arc<Scenario>],
+    own: Option<&Path>,
+) -> Result<Option<(PathBuf, Texts)>, Failure> {
+    file.map(|file| Ok((file, Texts::of(scenarios, own)?)))
+        .transpose()
 }
 
 fn shared(scenarios: Vec<Scenario>) -> Vec<Arc<Scenario>> {
@@ -86,8 +100,9 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         ..demo::Options::default()
     };
     runtime()?.block_on(async {
-        let (demo, mut job) = demo_job(options, args.selection).await?;
+        let (demo, mut job) = demo_job(options, args.selection, args.contract.as_deref()).await?;
         job.check = !args.no_check;
+        job.record = record_to(args.record, &job.scenarios, None)?;
         let exit = carry_out(job, &args.output).await;
         demo.stop().await;
         exit
@@ -100,10 +115,12 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
 /// # Errors
 /// As for [`demo`].
 pub async fn demo_report(options: demo::Options, selection: Selection) -> Result<Report, Failure> {
-    let (demo, job) = demo_job(options, selection).await?;
+    let (demo, job) = demo_job(options, selection, None).await?;
     let silent: Callback = Box::new(|_, _, _| {});
     let report = match planned(&job) {
-        Ok(plan) => produce(job, &plan, &silent, |_| {}).await,
+        Ok(plan) => observe(job, &plan, &silent, |_| {})
+            .await
+            .map(|recorded| recorded.report()),
         Err(failure) => Err(failure),
     };
     demo.stop().await;
@@ -113,18 +130,20 @@ pub async fn demo_report(options: demo::Options, selection: Selection) -> Result
 async fn demo_job(
     options: demo::Options,
     selection: Selection,
+    contract: Option<&str>,
 ) -> Result<(demo::Demo, Job), Failure> {
     let scenarios = select::selected(select::built_in()?, &selection)?;
     let demo = demo::start(options)
         .await
         .map_err(|problem| Failure::Unable(problem.to_string()))?;
     let job = Job {
-        ready: target::demo(demo.address, demo.admin, None)?,
+        ready: target::demo(demo.address, demo.admin, contract)?,
         scenarios: shared(scenarios),
         selection,
         allow_hosts: Vec::new(),
         check: false,
         dry_run: false,
+        record: None,
     };
     Ok((demo, job))
 }
@@ -154,17 +173,40 @@ fn planned(job: &Job) -> Result<Plan, Failure> {
 }
 
 /// From the job to the exit code: the report is made, written and shown.
-async fn carry_out(job: Job, output: &Output) -> Result<Exit, Failure> {
+async fn carry_out(mut job: Job, output: &Output) -> Result<Exit, Failure> {
     let plan = planned(&job)?;
     if job.dry_run {
         screen::say(&dry_run::describe(&job.ready.target, &plan))?;
         return Ok(Exit::Clean);
     }
+    let record = job.record.take();
     let progress = Progress::new(output.quiet);
-    let report = produce(job, &plan, &progress.callback(), server::stop_on_interrupt).await;
+    let recorded = observe(job, &plan, &progress.callback(), server::stop_on_interrupt).await;
     progress.finish();
-    let report = report?;
-    let failures = files::write_reports(&report, &output.reports, &output.options());
+    let recorded = recorded?;
+    let failed = record.and_then(|(file, texts)| record::write(&recorded, &texts, &file).err());
+    present(&recorded, output, failed.into_iter().collect())
+}
+
+/// Judges what happened, shows it, and writes what was asked for. `failures` are those of writing
+/// before.
+///
+/// # Errors
+/// When nothing can be shown.
+pub(super) fn present(
+    recorded: &Recorded,
+    output: &Output,
+    mut failures: Vec<Failure>,
+) -> Result<Exit, Failure> {
+    let report = recorded.report();
+    failures.extend(files::write_reports(
+        &report,
+        &output.reports,
+        &output.options(),
+    ));
+    if let Some(file) = &output.write_contract {
+        failures.extend(write_contract::write(recorded, file).err());
+    }
     let look = Look {
         color: true,
         width: screen::width().unwrap_or(console::FILE_WIDTH),
@@ -196,15 +238,15 @@ fn unknown_operation(wanted: &str, target: &Target) -> Failure {
     })
 }
 
-/// Run, judge, grade: plan in, report out.
+/// Runs the plan: what is judged comes out, and nothing is judged yet.
 ///
 /// `starting` is given the runner before it runs.
-async fn produce(
+async fn observe(
     job: Job,
     plan: &Plan,
     progress: &Callback,
     starting: impl FnOnce(&Arc<Runner>),
-) -> Result<Report, Failure> {
+) -> Result<Recorded, Failure> {
     let Job {
         ready,
         selection,
@@ -249,7 +291,12 @@ async fn produce(
         runner.stop_server().await;
         about.requests = runner.requests();
         about.took_micros = micros(began);
-        return Ok(grade::grade(about, Vec::new(), &contracts, Vec::new()));
+        return Ok(Recorded {
+            about,
+            headlines: Vec::new(),
+            contracts,
+            cases: Vec::new(),
+        });
     }
     let RunResult {
         transcripts,
@@ -261,43 +308,23 @@ async fn produce(
     about.requests = requests;
     about.stopped = stopped;
     about.took_micros = micros(began);
-    let judged = plan
+    let cases = plan
         .cases
         .iter()
         .zip(transcripts)
-        .map(|(planned, transcript)| judged(planned, &contracts, transcript));
-    Ok(grade::grade(about, judged.collect(), &contracts, headlines))
-}
-
-fn judged(
-    planned: &PlannedCase,
-    contracts: &BTreeMap<String, Contract>,
-    transcript: Transcript,
-) -> Judged {
-    let case = &planned.scenario.cases[planned.case];
-    let skipped = planned.skip.clone().or(transcript.not_applicable.clone());
-    let findings = match (&skipped, contracts.get(&planned.subject)) {
-        (None, Some(contract)) => judge::judge(
-            &planned.subject,
-            &planned.scenario,
-            case,
-            contract,
-            &transcript,
-        ),
-        _ => Vec::new(),
-    };
-    let transcript = match contracts.get(&planned.subject) {
-        Some(contract) => judge::reclassified(case, contract, &transcript),
-        None => transcript,
-    };
-    Judged {
-        operation: planned.subject.clone(),
-        scenario: Arc::clone(&planned.scenario),
-        case: planned.case,
-        skipped,
-        transcript,
-        findings,
-    }
+        .map(|(planned, transcript)| RecordedCase {
+            operation: planned.subject.clone(),
+            scenario: Arc::clone(&planned.scenario),
+            case: planned.case,
+            skip: planned.skip.clone(),
+            transcript,
+        });
+    Ok(Recorded {
+        about,
+        headlines,
+        contracts,
+        cases: cases.collect(),
+    })
 }
 
 fn micros(since: Instant) -> u64 {

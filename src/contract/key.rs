@@ -104,7 +104,7 @@ pub struct Companion {
 }
 
 /// What a companion says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CompanionForm {
     /// When the request was first sent, as an IMF-fixdate (RFC 9110, section 5.6.7).

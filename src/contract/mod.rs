@@ -13,6 +13,7 @@ mod retention;
 mod scope;
 mod terms;
 mod words;
+mod write;
 mod xml;
 
 pub use behaviour::{Behaviour, BodyRelation, Kind, RetryAfter, StatusPattern};

@@ -12,7 +12,7 @@ use crate::scenario::{Check, Scenario, Severity};
 use crate::target_check::CheckedLine;
 use crate::transcript::Transcript;
 use crate::verdict::Verdict;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -159,7 +159,7 @@ pub struct Report {
 }
 
 /// What is known about a run without looking at its results.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunInfo {
     /// The tool's version.
     pub idemspec: String,
@@ -182,10 +182,10 @@ pub struct RunInfo {
     /// Requests that were sent.
     pub requests: u64,
     /// Why the run could not go on, if it could not.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// What holding the target file against the API brought.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub check: Vec<CheckedLine>,
 }
 

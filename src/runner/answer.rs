@@ -74,6 +74,8 @@ pub(super) fn record(
         }
         text
     };
+    let is_in_a_secret =
+        |text: &str| masker.is_in_a_secret(text) || secrets.iter().any(|own| own.contains(text));
     let text = String::from_utf8_lossy(body);
     let mut shown: String = hide(&text).chars().take(SHOWN).collect();
     if shown.len() < text.len() && text.chars().count() > SHOWN {
@@ -91,12 +93,46 @@ pub(super) fn record(
         body: shown,
         body_length: body.len(),
         body_digest: digest(body),
-        tokens: tokens(&answer, json.as_ref(), identity.as_deref(), masker, &hide),
-        json,
-        stable_json,
+        tokens: tokens(
+            &answer,
+            json.as_ref(),
+            identity.as_deref(),
+            masker,
+            &|text| {
+                if is_in_a_secret(text) {
+                    masker.pseudonym(text)
+                } else {
+                    hide(text)
+                }
+            },
+        ),
+        json: json.map(|json| masked(json, &hide)),
+        stable_json: stable_json.map(|json| masked(json, &hide)),
         volatile_headers,
         success: operation.success.holds(&answer),
         identity,
+    }
+}
+
+/// JSON without secrets in its names, texts and numbers.
+fn masked(json: Value, hide: &dyn Fn(&str) -> String) -> Value {
+    match json {
+        Value::String(text) => Value::String(hide(&text)),
+        Value::Number(number) => {
+            let text = number.to_string();
+            let hidden = hide(&text);
+            if hidden == text {
+                Value::Number(number)
+            } else {
+                Value::String(hidden)
+            }
+        }
+        Value::Array(list) => list.into_iter().map(|leaf| masked(leaf, hide)).collect(),
+        Value::Object(map) => map
+            .into_iter()
+            .map(|(name, value)| (hide(&name), masked(value, hide)))
+            .collect(),
+        Value::Null | Value::Bool(_) => json,
     }
 }
 
@@ -266,6 +302,7 @@ fn looks_like_a_date(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::secret::SecretValue;
 
     #[test]
     fn telling_words_are_ids_and_no_dates() {
@@ -274,6 +311,28 @@ mod tests {
             telling_words(text).collect::<Vec<_>>(),
             ["pay_0123456789ab"]
         );
+    }
+
+    #[test]
+    fn json_keeps_its_shape_and_loses_its_secrets() {
+        let secrets = [
+            SecretValue::new("A", "sk_test.abcdefghij0123"),
+            SecretValue::new("PIN", "73310"),
+        ];
+        let masker = Masker::new(&secrets, &[]);
+        let json = serde_json::json!({
+            "who": "Bearer sk_test.abcdefghij0123",
+            "sk_test.abcdefghij0123": [73310, 7331, true],
+        });
+        let masked = masked(json, &|text| masker.mask(text));
+        let name = masker.pseudonym("sk_test.abcdefghij0123");
+        assert_eq!(masked["who"], format!("Bearer {name}"));
+        assert_eq!(masked[name][0], masker.pseudonym("73310"));
+        assert!(!masked.to_string().contains("abcdefghij0123"));
+        assert!(masked.to_string().contains("7331,true"));
+        // A token is a word, and a word may be a part of a secret.
+        assert!(masker.is_in_a_secret("abcdefghij0123"));
+        assert!(!masker.is_in_a_secret("pay_0123456789ab"));
     }
 
     #[test]

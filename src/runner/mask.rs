@@ -72,6 +72,13 @@ impl Masker {
         masked
     }
 
+    /// Whether a text is a part of a secret, which would give some of it away.
+    pub(super) fn is_in_a_secret(&self, text: &str) -> bool {
+        self.replacements
+            .iter()
+            .any(|(secret, _)| secret.contains(text))
+    }
+
     /// A header's value without secrets: credentials and cookies are secrets, whatever they hold.
     pub(super) fn mask_header(&self, name: &str, value: &str) -> String {
         match name.to_ascii_lowercase().as_str() {

@@ -27,6 +27,11 @@ pub fn scenarios() -> Result<Vec<Scenario>, Vec<Diagnostic>> {
         .collect()
 }
 
+/// The text of a built-in scenario.
+pub fn text(id: &str) -> Option<&'static str> {
+    SCENARIOS.get_file(format!("{id}.yaml"))?.contents_utf8()
+}
+
 fn collect(dir: &'static Dir<'static>, files: &mut Vec<(String, &'static str)>) {
     for file in dir.files() {
         let path = file.path();

@@ -1,0 +1,357 @@
+//! A recorded run: everything that judging needs, in one file, so that a run can be judged again
+//! without a request. The scenarios and contracts of the run are in it as they were.
+
+use super::failure::Failure;
+use super::{files, run};
+use crate::contract::{self, Contract};
+use crate::grade::{self, Judged, Report, RunInfo};
+use crate::judge;
+use crate::scenario::{self, Scenario, library};
+use crate::transcript::Transcript;
+use crate::yaml::Source;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The version of the file; it grows when an older reader would read it wrongly.
+const FORMAT: u32 = 1;
+
+/// What happened in a run, and what it is judged by.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The run itself.
+    pub about: RunInfo,
+    /// What the run knows of itself that a reader must know first.
+    pub headlines: Vec<String>,
+    /// The contract of each operation.
+    pub contracts: BTreeMap<String, Contract>,
+    /// Every planned case, in order.
+    pub cases: Vec<RecordedCase>,
+}
+
+/// One planned case with what happened.
+#[derive(Clone, Debug)]
+pub struct RecordedCase {
+    /// The operation, by its name in the target file.
+    pub operation: String,
+    /// The scenario.
+    pub scenario: Arc<Scenario>,
+    /// Which of its cases.
+    pub case: usize,
+    /// Why it was not run, if it was not.
+    pub skip: Option<String>,
+    /// What happened.
+    pub transcript: Transcript,
+}
+
+impl Recorded {
+    /// Judges and grades the run under its contracts: the same record has the same report.
+    pub fn report(&self) -> Report {
+        let judged = self.cases.iter().map(|case| self.judged(case)).collect();
+        grade::grade(
+            self.about.clone(),
+            judged,
+            &self.contracts,
+            self.headlines.clone(),
+        )
+    }
+
+    fn judged(&self, recorded: &RecordedCase) -> Judged {
+        let RecordedCase {
+            operation,
+            scenario,
+            transcript,
+            ..
+        } = recorded;
+        let case = &scenario.cases[recorded.case];
+        let skipped = recorded.why_skipped();
+        let contract = self.contracts.get(operation);
+        let findings = match (&skipped, contract) {
+            (None, Some(contract)) => judge::judge(operation, scenario, case, contract, transcript),
+            _ => Vec::new(),
+        };
+        Judged {
+            operation: operation.clone(),
+            scenario: Arc::clone(scenario),
+            case: recorded.case,
+            skipped,
+            transcript: match contract {
+                Some(contract) => judge::reclassified(case, contract, transcript),
+                None => transcript.clone(),
+            },
+            findings,
+        }
+    }
+
+    /// Holds every operation to another contract than the run was made under.
+    pub fn hold_to(&mut self, contract: &Contract) {
+        for case in &mut self.cases {
+            let Some(own) = self.contracts.get(&case.operation) else {
+                continue;
+            };
+            let exchanges = case.transcript.rounds.iter_mut();
+            for exchange in exchanges.flat_map(|round| &mut round.exchanges) {
+                let Some(value) = &exchange.key.value else {
+                    continue;
+                };
+                let objects = contract.key.objection(value).is_some();
+                // A key that its contract did not object to was sent in a malformed way.
+                let by_its_form = exchange.key.malformed && own.key.objection(value).is_none();
+                exchange.key.malformed = objects || by_its_form;
+            }
+        }
+        for own in self.contracts.values_mut() {
+            own.clone_from(contract);
+        }
+        self.about.contract = run::contract_names(&self.contracts);
+    }
+}
+
+impl RecordedCase {
+    /// Why it does not apply, whether that was known before the run or found out in it.
+    pub fn why_skipped(&self) -> Option<String> {
+        self.skip
+            .clone()
+            .or_else(|| self.transcript.not_applicable.clone())
+    }
+}
+
+/// The texts of the scenarios of a run, by their ids.
+#[derive(Debug)]
+pub struct Texts(BTreeMap<String, WrittenScenario>);
+
+impl Texts {
+    /// The texts of scenarios: of the built-in ones, else of those in the folder `own`.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn of(scenarios: &[Arc<Scenario>], own: Option<&Path>) -> Result<Texts, Failure> {
+        let mut texts = BTreeMap::new();
+        for scenario in scenarios {
+            let id = &scenario.id;
+            let (text, built_in) = match (library::text(id), own) {
+                (Some(text), _) => (text.to_owned(), true),
+                (None, Some(folder)) => {
+                    let source = files::read(&folder.join(format!("{id}.yaml")))?;
+                    (source.text.clone(), false)
+                }
+                (None, None) => continue,
+            };
+            let written = WrittenScenario {
+                digest: digest(&text),
+                built_in,
+                text,
+            };
+            texts.insert(id.clone(), written);
+        }
+        Ok(Texts(texts))
+    }
+}
+
+/// A digest of a text, short enough to read.
+fn digest(text: &str) -> String {
+    Sha256::digest(text)[..16]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// What is looked at before anything else of a file.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Head {
+    record: Option<u32>,
+    idemspec: Option<String>,
+}
+
+/// The file.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Written {
+    about: RunInfo,
+    headlines: Vec<String>,
+    /// As YAML, complete.
+    contracts: BTreeMap<String, String>,
+    scenarios: BTreeMap<String, WrittenScenario>,
+    cases: Vec<WrittenCase>,
+}
+
+/// The file as it is written, without a copy of what happened.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Writing<'a> {
+    record: u32,
+    idemspec: &'a str,
+    about: &'a RunInfo,
+    headlines: &'a [String],
+    contracts: BTreeMap<&'a str, String>,
+    scenarios: &'a BTreeMap<String, WrittenScenario>,
+    cases: Vec<WritingCase<'a>>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct WrittenScenario {
+    digest: String,
+    /// Whether the tool brought it along.
+    built_in: bool,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct WrittenCase {
+    operation: String,
+    scenario: String,
+    case: Option<String>,
+    skip: Option<String>,
+    transcript: Transcript,
+}
+
+#[derive(Serialize)]
+struct WritingCase<'a> {
+    operation: &'a str,
+    scenario: &'a str,
+    case: Option<&'a str>,
+    skip: Option<&'a str>,
+    transcript: &'a Transcript,
+}
+
+/// Writes a run down.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write(recorded: &Recorded, texts: &Texts, path: &Path) -> Result<(), Failure> {
+    let writing = Writing {
+        record: FORMAT,
+        idemspec: &recorded.about.idemspec,
+        about: &recorded.about,
+        headlines: &recorded.headlines,
+        contracts: recorded
+            .contracts
+            .iter()
+            .map(|(operation, contract)| (operation.as_str(), contract.to_yaml()))
+            .collect(),
+        scenarios: &texts.0,
+        cases: recorded
+            .cases
+            .iter()
+            .map(|case| WritingCase {
+                operation: &case.operation,
+                scenario: &case.scenario.id,
+                case: case.scenario.cases[case.case].name.as_deref(),
+                skip: case.skip.as_deref(),
+                transcript: &case.transcript,
+            })
+            .collect(),
+    };
+    let mut text =
+        serde_json::to_string(&writing).expect("every map of a record has text for keys");
+    text.push('\n');
+    files::write(path, &text).map_err(|problem| {
+        Failure::Unable(format!(
+            "cannot write the record to {}: {problem}",
+            path.display()
+        ))
+    })
+}
+
+/// Reads a recorded run.
+///
+/// # Errors
+/// When the file is no record, is one of another format, or was changed.
+pub fn read(path: &Path) -> Result<Recorded, Failure> {
+    let source = files::read(path)?;
+    let bad = |why: String| Failure::Usage(format!("{}: {why}", source.name));
+    let head: Head = serde_json::from_str(&source.text)
+        .map_err(|problem| bad(format!("it is no recorded run: {problem}")))?;
+    match head.record {
+        Some(FORMAT) => {}
+        Some(other) => {
+            return Err(bad(format!(
+                "it is a record of format {other}, written by idemspec {}; this one reads format {FORMAT}",
+                head.idemspec.as_deref().unwrap_or("?")
+            )));
+        }
+        None => {
+            return Err(bad(
+                "it is no recorded run: `run --record FILE` writes one, and a JSON report is none"
+                    .to_owned(),
+            ));
+        }
+    }
+    let written: Written = serde_json::from_str(&source.text)
+        .map_err(|problem| bad(format!("the record is damaged: {problem}")))?;
+    let scenarios = scenarios(written.scenarios, &bad)?;
+    let mut contracts = BTreeMap::new();
+    for (operation, text) in written.contracts {
+        contracts.insert(operation.clone(), contract_of(&operation, text)?);
+    }
+    let mut cases = Vec::with_capacity(written.cases.len());
+    for case in written.cases {
+        let WrittenCase {
+            operation,
+            scenario,
+            case,
+            skip,
+            transcript,
+        } = case;
+        let found = scenarios.get(&scenario).and_then(|scenario| {
+            let index = scenario.cases.iter().position(|own| own.name == case)?;
+            Some((Arc::clone(scenario), index))
+        });
+        let Some((scenario, index)) = found else {
+            let case = case.map_or(String::new(), |case| format!("#{case}"));
+            return Err(bad(format!(
+                "the record is damaged: it has no scenario {scenario}{case}"
+            )));
+        };
+        cases.push(RecordedCase {
+            operation,
+            scenario,
+            case: index,
+            skip,
+            transcript,
+        });
+    }
+    Ok(Recorded {
+        about: written.about,
+        headlines: written.headlines,
+        contracts,
+        cases,
+    })
+}
+
+fn scenarios(
+    written: BTreeMap<String, WrittenScenario>,
+    bad: &dyn Fn(String) -> Failure,
+) -> Result<BTreeMap<String, Arc<Scenario>>, Failure> {
+    let mut scenarios = BTreeMap::new();
+    for (id, written) in written {
+        if digest(&written.text) != written.digest {
+            return Err(bad(format!(
+                "the scenario {id} was changed after the run: its text has another digest"
+            )));
+        }
+        let source = Source {
+            name: format!("recorded scenario {id}"),
+            text: written.text,
+        };
+        let scenario =
+            scenario::parse(&id, Arc::new(source), written.built_in).map_err(Failure::BadFiles)?;
+        scenarios.insert(id, Arc::new(scenario));
+    }
+    Ok(scenarios)
+}
+
+fn contract_of(operation: &str, text: String) -> Result<Contract, Failure> {
+    let name = format!("recorded contract of {operation}.yaml");
+    let files = |name: &str, _: &str| {
+        Ok(Source {
+            name: name.to_owned(),
+            text: text.clone(),
+        })
+    };
+    contract::chosen(&name, &files).map_err(|problem| Failure::BadFiles(vec![problem]))
+}
