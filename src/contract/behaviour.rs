@@ -260,7 +260,7 @@ impl fmt::Display for Behaviour {
 }
 
 /// A path as it is written; its own `Display` gives one dot too many before a descendant.
-pub(super) fn written(path: &JsonPath) -> String {
+pub fn written(path: &JsonPath) -> String {
     path.to_string().replace("...", "..")
 }
 
