@@ -1,8 +1,9 @@
 //! Copies of one request at once, or spread over a time.
 
 use super::exchange::{Prepared, finish, prepare, release_at};
-use super::round::{RoundRun, locked, never_came};
+use super::round::{RoundRun, locked};
 use super::spec::Spec;
+use super::timing::never_came;
 use super::wire::{self, Hold, Releaser};
 use crate::outcome::Outcome;
 use crate::scenario::{Moment, Release, Request};

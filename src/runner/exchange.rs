@@ -2,8 +2,9 @@
 
 use super::answer;
 use super::probe::Counted;
-use super::round::{RoundRun, locked, never_came};
+use super::round::{RoundRun, locked};
 use super::spec::Spec;
+use super::timing::never_came;
 use super::wire::{self, Controls, Flight, Hold, LateResponse, Outgoing, Releaser};
 use super::world::endpoint;
 use crate::contract;

@@ -2,17 +2,14 @@
 
 use super::board::Board;
 use super::keys::KeyWriter;
-use super::probe::{Counted, read_all, subjects};
+use super::probe::{Counted, read_all};
 use super::spec::{RoundNames, Spec};
-use super::world::{BaselineKey, Cast, World};
-use super::{burst, exchange, hook, probe};
+use super::world::{Cast, World};
+use super::{burst, exchange, hook};
 use crate::contract::Contract;
 use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
-use crate::scenario::{
-    Amount, Case, Moment, OperationRole, Quantity, Request, Scenario, Step, TimeSpan, Until, Wait,
-    When,
-};
+use crate::scenario::{Case, OperationRole, Request, Scenario, Step, Until, Wait, When};
 use crate::target::operation::{Lifetime, Probe};
 use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};
 use std::collections::HashMap;
@@ -90,7 +87,7 @@ impl<'a> CaseContext<'a> {
         run.finish().await
     }
 
-    fn contract(&self, role: OperationRole) -> &Contract {
+    pub(super) fn contract(&self, role: OperationRole) -> &Contract {
         let name = self.cast.name(role).unwrap_or(&self.cast.subject);
         self.world.contract(name)
     }
@@ -377,236 +374,6 @@ impl<'a> RoundRun<'a> {
         Ok(())
     }
 
-    /// Waits until the effects have stopped changing, and writes the last readings down.
-    async fn settle(&self, kind: &ReadingKind) {
-        const PAUSE: Duration = Duration::from_millis(50);
-        let settle = self.settle_time();
-        let began = Instant::now();
-        let not_before = locked(&self.lost_at).map(|lost| lost + self.still_running());
-        let counted = locked(&self.counted).clone();
-        let mut last: Option<Vec<Option<f64>>> = None;
-        loop {
-            let readings = read_all(self.world(), &self.context.cast, &counted, kind).await;
-            let counts: Vec<Option<f64>> = readings
-                .iter()
-                .map(|reading| reading.shows.as_ref().ok().and_then(|shown| shown.count()))
-                .collect();
-            let seen = !counts.is_empty()
-                && counts
-                    .iter()
-                    .all(|count| count.is_none_or(|count| count >= 1.0));
-            let same = last.as_ref() == Some(&counts);
-            let over = began.elapsed() >= settle;
-            let early = not_before.is_none_or(|time| Instant::now() >= time);
-            if (same && early && (seen || over)) || (over && early && counts.is_empty()) {
-                locked(&self.record).readings.extend(readings);
-                return;
-            }
-            last = Some(counts);
-            tokio::time::sleep(PAUSE).await;
-        }
-    }
-
-    /// How long effects of the operations in use may take to show.
-    pub(super) fn settle_time(&self) -> Duration {
-        let target = &self.world().target;
-        let counted = locked(&self.counted);
-        subjects(&counted)
-            .iter()
-            .filter_map(|(subject, _)| {
-                self.world()
-                    .operation(self.context.cast.name(subject.operation).ok()?)
-                    .ok()
-            })
-            .flat_map(|operation| operation.effects.iter())
-            .filter_map(|probe| probe.settle)
-            .chain([target.settle])
-            .max()
-            .unwrap_or(target.settle)
-    }
-
-    /// How long a handler may go on after its client has left: three times the slowest measured.
-    fn still_running(&self) -> Duration {
-        let slowest = locked(&self.context.measured)
-            .values()
-            .copied()
-            .max()
-            .unwrap_or_default();
-        let counted = locked(&self.counted);
-        let baseline = counted
-            .iter()
-            .filter_map(|one| self.baseline_latency(&one.spec))
-            .max()
-            .unwrap_or_default();
-        self.world().target.settle.max(3 * slowest.max(baseline))
-    }
-
-    /// The measured time to answer of such a request.
-    pub(super) fn baseline_latency(&self, spec: &Spec) -> Option<Duration> {
-        let operation = self.context.cast.name(spec.operation).ok()?.to_owned();
-        let principal = spec.principal.stand_in();
-        let baselines = self.world().baselines.try_lock().ok()?;
-        let key = BaselineKey {
-            operation,
-            principal,
-            variants: spec.variants.clone(),
-        };
-        let plain = BaselineKey {
-            variants: Vec::new(),
-            ..key.clone()
-        };
-        let known = baselines
-            .get(&key)
-            .or_else(|| baselines.get(&plain))?
-            .get()?;
-        known.latency.map(|latency| latency.p50)
-    }
-
-    /// A span as a time. Latency is that of the step named, as measured in this scenario's rounds,
-    /// else at the baseline.
-    pub(super) fn time(&self, span: TimeSpan, of: Option<&str>) -> Result<Duration, String> {
-        let (share, quantity) = match span.0 {
-            Amount::Fixed(time) => return Ok(time),
-            Amount::Share { share, of } => (share, of),
-        };
-        let contract = self.context.contract(OperationRole::Subject);
-        let whole = match quantity {
-            Quantity::Settle => self.settle_time(),
-            Quantity::Retention => match contract.retention {
-                Some(retention) => {
-                    if share >= 1.0 {
-                        retention.max.unwrap_or(retention.min)
-                    } else {
-                        retention.min
-                    }
-                }
-                None => return Err("the contract declares no retention".to_owned()),
-            },
-            Quantity::LockTimeout => contract
-                .lock_timeout
-                .ok_or("the contract declares no lock-timeout")?,
-            Quantity::Latency => {
-                let step = of.unwrap_or_default();
-                let measured = locked(&self.context.measured).get(step).copied();
-                let spec = locked(&self.names).first_spec(step).cloned();
-                measured
-                    .or_else(|| self.baseline_latency(&spec?))
-                    .ok_or_else(|| format!("the latency of `{step}` was not measured"))?
-            }
-        };
-        Ok(whole.mul_f64(share))
-    }
-
-    /// Where in its spread a round stands: evenly from first to last.
-    pub(super) fn spread_point(
-        &self,
-        spread: &[TimeSpan; 2],
-        of: &str,
-    ) -> Result<Duration, String> {
-        let from = self.time(spread[0], Some(of))?;
-        let to = self.time(spread[1], Some(of))?;
-        let rounds = self.context.scenario.rounds.count.max(2);
-        let place = f64::from((self.number - 1) % rounds) / f64::from(rounds - 1);
-        Ok(from + to.saturating_sub(from).mul_f64(place))
-    }
-
-    /// How long after the event a moment is.
-    pub(super) fn offset(&self, moment: &Moment, itself: &str) -> Result<Duration, String> {
-        let of = moment.of.as_deref().unwrap_or(itself);
-        match (&moment.plus, &moment.spread) {
-            (_, Some(spread)) => self.spread_point(spread, of),
-            (Some(plus), None) => self.time(*plus, Some(of)),
-            (None, None) => Ok(Duration::ZERO),
-        }
-    }
-
-    /// Waits for a moment. The error says that it never came.
-    pub(super) async fn until(&self, moment: &Moment) -> Result<(), String> {
-        let of = moment.of.as_deref().unwrap_or_default();
-        let Some(came) = self.board.wait(of, moment.when).await else {
-            return Err(never_came(moment));
-        };
-        let due = came + self.offset(moment, of)?;
-        tokio::time::sleep_until(due.into()).await;
-        Ok(())
-    }
-
-    /// Whether anybody waits for the step's effect.
-    pub(super) fn effect_is_awaited(&self, step: &str) -> bool {
-        let awaited = |moment: &Moment, itself: Option<&str>| {
-            moment.when == When::Effect && moment.of.as_deref().or(itself) == Some(step)
-        };
-        self.context.case.leaves().any(|leaf| match leaf {
-            Step::Hook { at: Some(at), .. } => awaited(at, None),
-            leaf => leaf.request().is_some_and(|request| {
-                let starts = request.at.as_ref().is_some_and(|at| awaited(at, None));
-                let cuts = match &request.fault {
-                    Some(crate::scenario::Fault::HangUp { at, .. }) => {
-                        awaited(at, Some(&request.name))
-                    }
-                    _ => false,
-                };
-                starts || cuts
-            }),
-        })
-    }
-
-    /// Polls the first probe until it counts the step's effect or the step is over.
-    pub(super) async fn watch_effect(&self, step: &str, counted: &Counted) {
-        let subject = probe::Subject::of(&counted.spec);
-        let operation = self
-            .context
-            .cast
-            .name(subject.operation)
-            .and_then(|name| self.world().operation(name));
-        let Some(first) = operation
-            .ok()
-            .and_then(|operation| operation.effects.first())
-        else {
-            return;
-        };
-        let over = self.board.wait(step, When::Ended);
-        let poll = async {
-            let mut pause = Duration::from_millis(2);
-            loop {
-                let shows = probe::read(
-                    self.world(),
-                    &self.context.cast,
-                    first,
-                    &subject,
-                    &[counted],
-                )
-                .await;
-                if shows
-                    .as_ref()
-                    .is_ok_and(|shown| shown.count().is_some_and(|count| count >= 1.0))
-                {
-                    let at = Instant::now();
-                    self.board.came(step, When::Effect, at);
-                    locked(&self.record)
-                        .readings
-                        .push(crate::transcript::Reading {
-                            kind: ReadingKind::Poll,
-                            probe: first.name.clone(),
-                            operation: subject.operation,
-                            principal: subject.principal,
-                            marker: subject.marker.clone(),
-                            marker_name: subject.marker_name.clone(),
-                            at: self.world().clock(at),
-                            shows,
-                        });
-                    return;
-                }
-                tokio::time::sleep(pause).await;
-                pause = Duration::from_millis(5);
-            }
-        };
-        tokio::select! {
-            () = poll => {}
-            _ = over => {}
-        }
-    }
-
     async fn finish(self) -> Ran {
         let undo = std::mem::take(&mut *locked(&self.undo));
         for hook in undo {
@@ -660,15 +427,6 @@ impl<'a> RoundRun<'a> {
             }
         }
     }
-}
-
-/// The reason of a moment that did not come.
-pub(super) fn never_came(moment: &Moment) -> String {
-    format!(
-        "the moment `{}` of `{}` never came",
-        moment.when,
-        moment.of.as_deref().unwrap_or("itself")
-    )
 }
 
 /// A target that closes connections by itself shows nothing, and that is said.

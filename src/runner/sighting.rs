@@ -116,6 +116,8 @@ impl Measuring<'_> {
         };
         let began = Instant::now();
         loop {
+            // A reading that was asked for in time counts, however long its answer takes.
+            let asked = began.elapsed();
             let shows =
                 probe::read(world, &self.run.context.cast, probe, &subject, &[counted]).await;
             let there = match &shows {
@@ -127,7 +129,7 @@ impl Measuring<'_> {
             seen.after = Some(shows);
             seen.watched = took;
             if there {
-                seen.lag = Some(took);
+                seen.lag = Some(asked);
                 break;
             }
             if took > patience || world.is_stopped() {

@@ -1,7 +1,8 @@
 //! What the grammar cannot say: references, keys, comparisons with responses that never come.
 
 use super::expectation::{Check, Expectation};
-use super::request::{Key, Marker, Request};
+use super::key::Key;
+use super::request::{Marker, Request};
 use super::words;
 use super::{Case, Moment, Scenario, Step, Wait, When};
 use crate::yaml::{self, Diagnostic, Node, Span};

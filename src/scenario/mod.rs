@@ -6,9 +6,12 @@
 mod cases;
 mod check;
 mod expectation;
+mod fault;
+mod key;
 pub mod library;
 mod moment;
 mod parse;
+mod read_expectation;
 mod request;
 mod shape;
 mod words;
@@ -16,9 +19,11 @@ mod words;
 use std::time::Duration;
 
 pub use expectation::{Bound, Check, Expectation, OutcomeBound, SeekIn};
+pub use fault::{Close, Fault, ResponsePart};
+pub use key::{Key, KeyShape, KeyTwist};
 pub use moment::{Amount, Moment, Quantity, TimeSpan, When};
 pub use parse::parse;
-pub use request::{Close, Fault, Key, KeyShape, KeyTwist, Like, Marker, Request, ResponsePart};
+pub use request::{Like, Marker, Request};
 pub use words::{FORMS, VARIANTS};
 
 use crate::checklist::ItemId;

@@ -290,11 +290,13 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 );
             }
             let stop_at = match fields.stop_at {
-                Some(word) => Some(super::expectation::outcome_word(&word).map_err(|says| {
-                    Diagnostic::error(says).at(own
-                        .get("stop-at")
-                        .map_or(own.span.clone(), |node| node.span.clone()))
-                })?),
+                Some(word) => Some(super::read_expectation::outcome_word(&word).map_err(
+                    |says| {
+                        Diagnostic::error(says).at(own
+                            .get("stop-at")
+                            .map_or(own.span.clone(), |node| node.span.clone()))
+                    },
+                )?),
                 None => None,
             };
             Ok(Step::Burst {

@@ -1,0 +1,108 @@
+//! Times and moments of a round: what a share of a latency is now, and when a moment comes.
+
+use super::round::{RoundRun, locked};
+use super::spec::Spec;
+use super::world::BaselineKey;
+use crate::scenario::{Amount, Moment, OperationRole, Quantity, TimeSpan};
+use std::time::Duration;
+
+impl RoundRun<'_> {
+    /// The measured time to answer of such a request.
+    pub(super) fn baseline_latency(&self, spec: &Spec) -> Option<Duration> {
+        let operation = self.context.cast.name(spec.operation).ok()?.to_owned();
+        let principal = spec.principal.stand_in();
+        let baselines = self.world().baselines.try_lock().ok()?;
+        let key = BaselineKey {
+            operation,
+            principal,
+            variants: spec.variants.clone(),
+        };
+        let plain = BaselineKey {
+            variants: Vec::new(),
+            ..key.clone()
+        };
+        let known = baselines
+            .get(&key)
+            .or_else(|| baselines.get(&plain))?
+            .get()?;
+        known.latency.map(|latency| latency.p50)
+    }
+
+    /// A span as a time. Latency is that of the step named, as measured in this scenario's rounds,
+    /// else at the baseline.
+    pub(super) fn time(&self, span: TimeSpan, of: Option<&str>) -> Result<Duration, String> {
+        let (share, quantity) = match span.0 {
+            Amount::Fixed(time) => return Ok(time),
+            Amount::Share { share, of } => (share, of),
+        };
+        let contract = self.context.contract(OperationRole::Subject);
+        let whole = match quantity {
+            Quantity::Settle => self.settle_time(),
+            Quantity::Retention => match contract.retention {
+                Some(retention) => {
+                    if share >= 1.0 {
+                        retention.max.unwrap_or(retention.min)
+                    } else {
+                        retention.min
+                    }
+                }
+                None => return Err("the contract declares no retention".to_owned()),
+            },
+            Quantity::LockTimeout => contract
+                .lock_timeout
+                .ok_or("the contract declares no lock-timeout")?,
+            Quantity::Latency => {
+                let step = of.unwrap_or_default();
+                let measured = locked(&self.context.measured).get(step).copied();
+                let spec = locked(&self.names).first_spec(step).cloned();
+                measured
+                    .or_else(|| self.baseline_latency(&spec?))
+                    .ok_or_else(|| format!("the latency of `{step}` was not measured"))?
+            }
+        };
+        Ok(whole.mul_f64(share))
+    }
+
+    /// Where in its spread a round stands: evenly from first to last.
+    pub(super) fn spread_point(
+        &self,
+        spread: &[TimeSpan; 2],
+        of: &str,
+    ) -> Result<Duration, String> {
+        let from = self.time(spread[0], Some(of))?;
+        let to = self.time(spread[1], Some(of))?;
+        let rounds = self.context.scenario.rounds.count.max(2);
+        let place = f64::from((self.number - 1) % rounds) / f64::from(rounds - 1);
+        Ok(from + to.saturating_sub(from).mul_f64(place))
+    }
+
+    /// How long after the event a moment is.
+    pub(super) fn offset(&self, moment: &Moment, itself: &str) -> Result<Duration, String> {
+        let of = moment.of.as_deref().unwrap_or(itself);
+        match (&moment.plus, &moment.spread) {
+            (_, Some(spread)) => self.spread_point(spread, of),
+            (Some(plus), None) => self.time(*plus, Some(of)),
+            (None, None) => Ok(Duration::ZERO),
+        }
+    }
+
+    /// Waits for a moment. The error says that it never came.
+    pub(super) async fn until(&self, moment: &Moment) -> Result<(), String> {
+        let of = moment.of.as_deref().unwrap_or_default();
+        let Some(came) = self.board.wait(of, moment.when).await else {
+            return Err(never_came(moment));
+        };
+        let due = came + self.offset(moment, of)?;
+        tokio::time::sleep_until(due.into()).await;
+        Ok(())
+    }
+}
+
+/// The reason of a moment that did not come.
+pub(super) fn never_came(moment: &Moment) -> String {
+    format!(
+        "the moment `{}` of `{}` never came",
+        moment.when,
+        moment.of.as_deref().unwrap_or("itself")
+    )
+}
