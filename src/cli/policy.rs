@@ -271,7 +271,11 @@ fn refusal(contract: &Contract, way: &Behaviour, like: &Refusal) -> Result<Refus
         return Err("its answers are XML".to_owned());
     }
     let mut look = like.clone();
-    if let Some(status) = way.status.first().and_then(|status| number(*status)) {
+    // The usual status, where that is one of those that are promised.
+    let usual = way.names_status(look.status);
+    if let Some(status) = way.status.first().and_then(|status| number(*status))
+        && !usual
+    {
         look.status = status;
     }
     if let Some(pattern) = &way.content_type {

@@ -8,6 +8,9 @@ use serde_json_path::JsonPath;
 use std::fmt;
 use std::time::Duration;
 
+/// A text that only a pattern for any text matches.
+const ANYTHING: &str = "\u{7}";
+
 /// What the target does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -169,6 +172,19 @@ impl Behaviour {
                 .is_some_and(|json| !path.query(json).all().is_empty()),
         };
         status && headers && media && json && xml && pause
+    }
+
+    /// The resource that a refusal names: the text at the place where it may have any.
+    pub fn named<'a>(&self, response: &'a Response) -> Option<&'a str> {
+        let json = response.json.as_ref()?;
+        let (path, _) = self
+            .json
+            .iter()
+            .find(|(_, value)| value.is_match(ANYTHING))?;
+        path.query(json)
+            .all()
+            .into_iter()
+            .find_map(|id| id.as_str())
     }
 
     /// Whether it promises this very status, not merely a class.

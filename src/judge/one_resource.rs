@@ -2,6 +2,7 @@
 
 use super::ruling::Ruling;
 use super::view::{View, number, same_key, succeeded};
+use crate::contract::Kind;
 use crate::outcome::{Meaning, Outcome};
 use crate::transcript::Exchange;
 use std::collections::BTreeSet;
@@ -38,7 +39,7 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
         let named: Vec<(usize, &str)> = key
             .iter()
             .filter(|(_, exchange)| !view.outlived(exchange))
-            .filter_map(|(index, exchange)| Some((*index, identity(exchange)?)))
+            .filter_map(|(index, exchange)| Some((*index, identity(view, exchange)?)))
             .collect();
         let distinct: BTreeSet<&str> = named.iter().map(|(_, identity)| *identity).collect();
         if distinct.len() > 1 {
@@ -100,8 +101,16 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
     })
 }
 
-/// What a success names; a late answer counts too.
-fn identity(exchange: &Exchange) -> Option<&str> {
+/// What a success names, or a refusal that stands for one; a late answer counts too.
+fn identity<'a>(view: &View<'_>, exchange: &'a Exchange) -> Option<&'a str> {
+    if let Some(response) = exchange.response.as_ref().filter(|own| !own.success)
+        && exchange.outcome.is_within(Meaning::Replayed.into())
+    {
+        let ways = view.contract.replay.value.iter().flatten();
+        return ways
+            .filter(|way| way.kind == Kind::ConflictRef)
+            .find_map(|way| way.named(response));
+    }
     let late = exchange.late.as_ref().filter(|late| late.success);
     exchange
         .response
