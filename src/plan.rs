@@ -1,13 +1,14 @@
 //! Scenario × operation × case, against what the target has: what will run, and why the rest does
 //! not. Pure.
 
+mod keys;
+
 use crate::checklist::ItemId;
-use crate::contract::{Contract, KeyKind, KeyRules, RetentionClock};
+use crate::contract::{Contract, KeyRules, RetentionClock};
 use crate::hook::HookName;
-use crate::outcome::Outcome;
 use crate::scenario::{
-    Case, Check, Close, Key, KeyShape, Moment, Need, OperationRole, OutcomeBound, PrincipalRole,
-    Quantity, Request, Scenario, Step, TimeSpan, When,
+    Case, Close, Moment, Need, OperationRole, PrincipalRole, Quantity, Request, Scenario, Step,
+    TimeSpan, When,
 };
 use crate::target::Target;
 use crate::target::key::{Carrier, KeyPlace, singular_path};
@@ -202,59 +203,13 @@ impl Fit<'_> {
         for step in self.case.leaves() {
             self.step(step)?;
         }
-        self.accepted_keys()?;
+        keys::accepted(self.scenario, self.case, self.contract)?;
         if let Some(limit) = self.target.limits.requests
             && requests > limit
         {
             return Err(format!(
                 "{requests} requests, and the budget is {limit} (limits.requests)"
             ));
-        }
-        Ok(())
-    }
-
-    /// Nothing is shown by a key that the contract calls malformed where it is assumed to work.
-    fn accepted_keys(&self) -> Result<(), String> {
-        let assumed = self
-            .scenario
-            .assume
-            .iter()
-            .filter_map(|assumed| match &assumed.check {
-                Check::Outcome {
-                    of,
-                    bound: OutcomeBound::Is(outcome),
-                } if outcome.is_within(Outcome::SUCCESS) => Some(of),
-                _ => None,
-            });
-        for name in assumed.flatten() {
-            let Some(Step::Send { request, .. }) = self.case.step(name) else {
-                continue;
-            };
-            let rules = &self.contract.key;
-            let name = &self.contract.name;
-            match request.key {
-                Some(Key::Shaped {
-                    length: Some(length),
-                    ..
-                }) if length > rules.max => {
-                    let most = rules.max;
-                    return Err(format!("keys have at most {most} characters by {name}"));
-                }
-                Some(Key::Shaped {
-                    length: Some(length),
-                    ..
-                }) if length < rules.min => {
-                    let fewest = rules.min;
-                    return Err(format!("keys have at least {fewest} characters by {name}"));
-                }
-                Some(Key::Shaped { shape, .. })
-                    if shape != Some(KeyShape::Uuid)
-                        && !matches!(rules.kind, KeyKind::Opaque | KeyKind::Natural) =>
-                {
-                    return Err(format!("keys are UUIDs by {name}"));
-                }
-                _ => {}
-            }
         }
         Ok(())
     }

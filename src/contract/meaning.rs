@@ -212,7 +212,7 @@ fn refusal(
         && situation.first_succeeded
         && names_identity(response, situation.first))
         || (ended_well && is_conflict_ref(contract, response, false))
-        || (relation == Relation::Same
+        || (matches!(relation, Relation::Same | Relation::Reworded)
             && situation.earlier != Earlier::Nothing
             && is_conflict_ref(contract, response, true))
     {

@@ -144,6 +144,18 @@ mod tests {
     }
 
     #[test]
+    fn a_conflict_names_a_resource_where_the_contract_says_where() {
+        let lines = "extends: generic\non: { replay: { outcome: conflict-ref, json: { $.reason: ^used$, $.of: . } } }";
+        let finding = |id: &str| {
+            let body = format!("{{\"reason\":\"used\",\"of\":\"{id}\"}}");
+            let exchanges = [paid("first", "pay_1"), answered("again", 409).body(&body)];
+            judged(&scenario(CLAIM), &contract(lines), vec![round(exchanges)])
+        };
+        assert_eq!(finding("pay_1").verdict, Verdict::Pass);
+        assert_eq!(finding("pay_2").verdict, Verdict::Fail);
+    }
+
+    #[test]
     fn one_success_is_not_enough_and_none_is_void() {
         let one = round([paid("first", "pay_1"), answered("again", 409)]);
         assert_eq!(verdict(CLAIM, one).0, Verdict::Inconclusive);
