@@ -1,6 +1,8 @@
 //! Scenario × operation × case, against what the target has: what will run, and why the rest does
 //! not. Pure.
 
+mod keys;
+
 use crate::checklist::ItemId;
 use crate::contract::{Contract, KeyRules, RetentionClock};
 use crate::hook::HookName;
@@ -201,6 +203,7 @@ impl Fit<'_> {
         for step in self.case.leaves() {
             self.step(step)?;
         }
+        keys::accepted(self.scenario, self.case, self.contract)?;
         if let Some(limit) = self.target.limits.requests
             && requests > limit
         {

@@ -53,7 +53,7 @@ async fn the_correct_demo_is_clean() {
         work: WORK,
         ..Options::default()
     };
-    let report = demo_report(options, Selection::default())
+    let report = demo_report(options, Selection::default(), None)
         .await
         .expect("the demo runs");
     let not_clean: Vec<String> = findings(&report)
@@ -104,7 +104,7 @@ async fn report(flaw: Flaw) -> Report {
         operation,
         ..Selection::default()
     };
-    demo_report(options, selection)
+    demo_report(options, selection, None)
         .await
         .unwrap_or_else(|failure| panic!("{}: {failure}", flaw.name()))
 }

@@ -148,7 +148,7 @@ pub struct DemoArgs {
     /// The defect to plant in the demo (see `idemspec list flaws`).
     #[arg(long, value_name = "NAME", value_parser = flaw)]
     pub flaw: Option<Flaw>,
-    /// Grade against this contract instead of the demo's own.
+    /// Let the demo keep this contract, and grade it against that.
     #[arg(long, value_name = "NAME")]
     pub contract: Option<String>,
     /// Do not hold the target file against the API first.
@@ -267,12 +267,15 @@ pub struct ServeArgs {
     /// The defect to plant (see `idemspec list flaws`).
     #[arg(long, value_name = "NAME", value_parser = flaw)]
     pub flaw: Option<Flaw>,
+    /// Behave as this contract says (see `idemspec list contracts`).
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
     /// How long a write works before it writes.
     #[arg(long, value_name = "DURATION", default_value = "50ms", value_parser = duration)]
     pub work: Duration,
-    /// How long a key is kept.
-    #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
-    pub retention: Duration,
+    /// How long a key is kept; without it, as long as the contract says, or 24h.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub retention: Option<Duration>,
     /// The SQLite file; without it, a temporary one.
     #[arg(long, value_name = "FILE")]
     pub database: Option<PathBuf>,

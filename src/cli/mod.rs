@@ -11,6 +11,7 @@ pub mod files;
 pub mod init;
 pub mod lint;
 pub mod list;
+pub mod policy;
 pub mod progress;
 pub mod record;
 pub mod report;

@@ -95,12 +95,14 @@ fn shared(scenarios: Vec<Scenario>) -> Vec<Arc<Scenario>> {
 /// # Errors
 /// When the demo cannot be started, or as for [`run`].
 pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
+    let contract = args.contract.as_deref().map(target::contract).transpose()?;
     let options = demo::Options {
         flaw: args.flaw,
-        ..demo::Options::default()
+        ..target::demo_options(contract.as_ref())?
     };
     runtime()?.block_on(async {
-        let (demo, mut job) = demo_job(options, args.selection, args.contract.as_deref()).await?;
+        let name = args.contract.as_deref();
+        let (demo, mut job) = demo_job(options, args.selection, name).await?;
         job.check = !args.no_check;
         job.record = record_to(args.record, &job.scenarios, None)?;
         let exit = carry_out(job, &args.output).await;
@@ -109,13 +111,17 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// The report of a run against a demo API that is started for it and stopped after it. It shows
-/// and writes nothing.
+/// The report of a run against a demo API that is started for it and stopped after it, graded
+/// under its own contract or another one. It shows and writes nothing.
 ///
 /// # Errors
 /// As for [`demo`].
-pub async fn demo_report(options: demo::Options, selection: Selection) -> Result<Report, Failure> {
-    let (demo, job) = demo_job(options, selection, None).await?;
+pub async fn demo_report(
+    options: demo::Options,
+    selection: Selection,
+    contract: Option<&str>,
+) -> Result<Report, Failure> {
+    let (demo, job) = demo_job(options, selection, contract).await?;
     let silent: Callback = Box::new(|_, _, _| {});
     let report = match planned(&job) {
         Ok(plan) => observe(job, &plan, &silent, |_| {})
@@ -133,11 +139,12 @@ async fn demo_job(
     contract: Option<&str>,
 ) -> Result<(demo::Demo, Job), Failure> {
     let scenarios = select::selected(select::built_in()?, &selection)?;
+    let place = options.policy.key.clone();
     let demo = demo::start(options)
         .await
         .map_err(|problem| Failure::Unable(problem.to_string()))?;
     let job = Job {
-        ready: target::demo(demo.address, demo.admin, contract)?,
+        ready: target::demo(demo.address, demo.admin, &place, contract)?,
         scenarios: shared(scenarios),
         selection,
         allow_hosts: Vec::new(),

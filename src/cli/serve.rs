@@ -5,6 +5,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::run::runtime;
 use super::screen;
+use super::target;
 use crate::demo;
 use std::net::SocketAddr;
 
@@ -13,13 +14,16 @@ use std::net::SocketAddr;
 /// # Errors
 /// When a port or the database cannot be had.
 pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
+    let kept = args.contract.as_deref().map(target::contract).transpose()?;
+    let contracted = target::demo_options(kept.as_ref())?;
     let options = demo::Options {
         listen: SocketAddr::from(([127, 0, 0, 1], args.port)),
         admin: SocketAddr::from(([127, 0, 0, 1], args.admin_port)),
         database: args.database.clone(),
         flaw: args.flaw,
         work: args.work,
-        retention: args.retention,
+        retention: args.retention.unwrap_or(contracted.retention),
+        ..contracted
     };
     runtime()?.block_on(async {
         let demo = demo::start(options)
@@ -28,8 +32,11 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         let flaw = args.flaw.map_or_else(String::new, |flaw| {
             format!(", with the flaw {}", flaw.name())
         });
+        let contract = kept.map_or_else(String::new, |contract| {
+            format!(", as {} says", contract.name)
+        });
         screen::say(&format!(
-            "the demo API is at http://{}, its admin at http://{}{flaw}; Ctrl-C ends it\n",
+            "the demo API is at http://{}, its admin at http://{}{contract}{flaw}; Ctrl-C ends it\n",
             demo.address, demo.admin
         ))?;
         demo.run_until_stopped().await;

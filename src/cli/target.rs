@@ -2,7 +2,10 @@
 
 use super::failure::Failure;
 use super::files;
+use super::policy::{policy_of, retention_of};
 use crate::contract::{self, Contract};
+use crate::demo;
+use crate::demo::policy::{Form, KeyPolicy, Place};
 use crate::runner::wire::TlsOptions;
 use crate::target::Target;
 use crate::target::parse::{Environment, Loaded, Options, load};
@@ -15,6 +18,9 @@ use std::sync::Arc;
 
 /// The demo's own target file.
 const DEMO: &str = include_str!("demo-target.yaml");
+
+/// Its line about keys.
+const DEMO_KEY: &str = "key: Idempotency-Key";
 
 /// A target with what its operations promise.
 #[derive(Debug)]
@@ -91,13 +97,42 @@ pub fn refuse_live(ready: &Ready, live: bool) -> Result<(), Failure> {
     }
 }
 
-/// The demo's target, at its addresses.
+/// The contract of this name, or in this file.
+///
+/// # Errors
+/// When there is none.
+pub fn contract(name: &str) -> Result<Contract, Failure> {
+    let surroundings = Surroundings {
+        known: BTreeMap::new(),
+    };
+    let files = |path: &str, from: &str| surroundings.file(Path::new(path), from);
+    contract::chosen(name, &files).map_err(|problem| Failure::BadFiles(vec![problem]))
+}
+
+/// The options of a demo that keeps a contract; of the demo as it is by itself without one.
+///
+/// # Errors
+/// What the demo cannot be.
+pub fn demo_options(contract: Option<&Contract>) -> Result<demo::Options, Failure> {
+    let own = demo::Options::default();
+    let Some(contract) = contract else {
+        return Ok(own);
+    };
+    Ok(demo::Options {
+        policy: policy_of(contract).map_err(Failure::Usage)?,
+        retention: retention_of(contract),
+        ..own
+    })
+}
+
+/// The demo's target, at its addresses, with its keys where its policy has them.
 ///
 /// # Errors
 /// A contract that does not exist.
 pub fn demo(
     address: SocketAddr,
     admin: SocketAddr,
+    key: &KeyPolicy,
     contract: Option<&str>,
 ) -> Result<Ready, Failure> {
     let known = [
@@ -106,7 +141,7 @@ pub fn demo(
     ];
     let source = Source {
         name: "the demo's target file".to_owned(),
-        text: DEMO.to_owned(),
+        text: DEMO.replacen(DEMO_KEY, &key_line(key), 1),
     };
     ready(
         Arc::new(source),
@@ -116,6 +151,21 @@ pub fn demo(
         },
         contract,
     )
+}
+
+/// The line of a target file that says where the demo's keys are.
+fn key_line(key: &KeyPolicy) -> String {
+    let place = match &key.place {
+        Place::Header(name) => format!("header: {name}"),
+        Place::Member(name) => format!("json: $.{name}"),
+        Place::Query(name) => format!("query: {name}"),
+    };
+    let quoted = if key.form == Form::Quoted {
+        ", quoted: true"
+    } else {
+        ""
+    };
+    format!("key: {{ {place}{quoted} }}")
 }
 
 fn ready(

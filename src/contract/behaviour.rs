@@ -8,6 +8,9 @@ use serde_json_path::JsonPath;
 use std::fmt;
 use std::time::Duration;
 
+/// A text that only a pattern for any text matches.
+const ANYTHING: &str = "\u{7}";
+
 /// What the target does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -171,6 +174,19 @@ impl Behaviour {
         status && headers && media && json && xml && pause
     }
 
+    /// The resource that a refusal names: the text at the place where it may have any.
+    pub fn named<'a>(&self, response: &'a Response) -> Option<&'a str> {
+        let json = response.json.as_ref()?;
+        let (path, _) = self
+            .json
+            .iter()
+            .find(|(_, value)| value.is_match(ANYTHING))?;
+        path.query(json)
+            .all()
+            .into_iter()
+            .find_map(|id| id.as_str())
+    }
+
     /// Whether it promises this very status, not merely a class.
     pub fn names_status(&self, status: u16) -> bool {
         self.status.contains(&StatusPattern::Exact(status))
@@ -260,7 +276,7 @@ impl fmt::Display for Behaviour {
 }
 
 /// A path as it is written; its own `Display` gives one dot too many before a descendant.
-pub(super) fn written(path: &JsonPath) -> String {
+pub fn written(path: &JsonPath) -> String {
     path.to_string().replace("...", "..")
 }
 

@@ -211,7 +211,10 @@ fn refusal(
     if (relation == Relation::Same
         && situation.first_succeeded
         && names_identity(response, situation.first))
-        || (ended_well && is_conflict_ref(contract, response))
+        || (ended_well && is_conflict_ref(contract, response, false))
+        || (matches!(relation, Relation::Same | Relation::Reworded)
+            && situation.earlier != Earlier::Nothing
+            && is_conflict_ref(contract, response, true))
     {
         return Meaning::Replayed.into();
     }
@@ -242,8 +245,8 @@ fn refusal(
     {
         return situation.first_outcome;
     }
-    let means_in_progress = names(&contract.in_progress, status);
-    let means_mismatch = names(&contract.mismatch, status);
+    let means_in_progress = means(&contract.in_progress, response);
+    let means_mismatch = means(&contract.mismatch, response);
     let may_mean_in_progress = means_in_progress || matches!(status, 102 | 409 | 423 | 425);
     let mismatch_declared = contract.mismatch.value.is_some();
     if relation == Relation::Changed {
@@ -310,6 +313,14 @@ fn names(promised: &Promised<Vec<Behaviour>>, status: u16) -> bool {
         .any(|behaviour| behaviour.names_status(status))
 }
 
+/// The same, but for a way that is told by more than its status the response must bear that too.
+fn means(promised: &Promised<Vec<Behaviour>>, response: &Response) -> bool {
+    promised.value.iter().flatten().any(|behaviour| {
+        behaviour.names_status(response.status)
+            && (!behaviour.is_specific() || behaviour.fits(response, None))
+    })
+}
+
 /// Whether the response bears what only a replay bears.
 fn is_marked(
     contract: &Contract,
@@ -323,14 +334,15 @@ fn is_marked(
     })
 }
 
-/// Whether the contract answers replays by such a refusal.
-fn is_conflict_ref(contract: &Contract, response: &Response) -> bool {
+/// Whether the contract answers replays by such a refusal; `specific` is by more than its status.
+fn is_conflict_ref(contract: &Contract, response: &Response, specific: bool) -> bool {
     contract
         .replay
         .value
         .iter()
         .flatten()
-        .any(|behaviour| behaviour.kind == Kind::ConflictRef && behaviour.fits(response, None))
+        .filter(|behaviour| behaviour.kind == Kind::ConflictRef)
+        .any(|behaviour| (behaviour.is_specific() || !specific) && behaviour.fits(response, None))
 }
 
 /// Whether a refusal points at the first one's resource, in its body or a link.

@@ -16,7 +16,7 @@ mod words;
 mod write;
 mod xml;
 
-pub use behaviour::{Behaviour, BodyRelation, Kind, RetryAfter, StatusPattern};
+pub use behaviour::{Behaviour, BodyRelation, Kind, RetryAfter, StatusPattern, written};
 pub use failure::{AfterFailure, FailureClass, RetryRules, TransientSignal};
 pub use key::{Companion, CompanionForm, Encoding, KeyKind, KeyRules, Required, Unit};
 pub use marker::ReplayMarker;

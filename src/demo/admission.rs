@@ -10,39 +10,62 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use http_body_util::LengthLimitError;
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::answer::{Answer, Problem};
 use super::behaviour::Behaviour;
 use super::call::{Call, Line, Slot};
 use super::caller::Caller;
-use super::fingerprint::{Ingredients, fingerprint};
+use super::fingerprint::{Ingredients, fingerprint, with_route};
 use super::flaw::Flaw;
-use super::key;
+use super::key::{self, Sent};
 use super::keyed::Keyed;
-use super::operation::Operation;
+use super::operation::{Command, Operation};
+use super::policy::{Fate, Marker, Mismatch, Place, Principals, Routes};
 use super::routes::malformed;
 use super::store::Stored;
 
 /// The largest body, in bytes: 1 MiB.
 const LARGEST: usize = 1024 * 1024;
 
-/// Lets a write in and has it performed, or refuses it.
+/// Lets a write in and has it performed, or refuses it; and marks the answer as the policy wants.
 pub async fn write(
     api: Arc<Keyed>,
     operation: Operation,
     request: Request,
 ) -> Result<Answer, Answer> {
+    let policy = Arc::clone(&api.policy);
+    let echo = match (&policy.marker, &policy.key.place) {
+        (Marker::KeyEcho(_), Place::Header(name)) => request.headers().get(name.as_str()).cloned(),
+        _ => None,
+    };
+    let echo = echo.and_then(|key| Some(key.to_str().ok()?.to_owned()));
+    let dress = |answer: Answer| answer.marked(&policy.marker, echo.as_deref());
+    let admitted = admit(api, operation, request).await;
+    admitted.map(dress).map_err(dress)
+}
+
+async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Result<Answer, Answer> {
     let (head, body) = request.into_parts();
     let headers = head.headers;
+    let query = head.uri.query();
+    let key_of = |body| {
+        let sent = Sent {
+            headers: &headers,
+            query,
+            body,
+        };
+        key::read(sent, &api.policy, api.flaw)
+    };
     let authorized =
         Caller::authenticate(&headers).and_then(|caller| caller.authorize_write().map(|()| caller));
     let caller = match authorized {
         Ok(caller) => caller,
-        Err(refusal) => return Err(refuse(&api, &operation, &headers, refusal).await),
+        Err(refusal) => return Err(refuse(&api, &operation, key_of(None), refusal).await),
     };
     if api.flaw == Some(Flaw::StoresUnauthorized)
-        && let Ok(Some(key)) = key::read(&headers, api.flaw)
+        && let Ok(Some(key)) = key_of(None)
         && let Some(refusal) = api.stored_refusal(&operation, &key)
     {
         return Err(refusal);
@@ -50,14 +73,19 @@ pub async fn write(
     let behaviour = Behaviour::read(&headers)?;
     expect_json(&headers)?;
     let slot = |key: &str| Slot {
-        tenant: match api.flaw {
-            Some(Flaw::SharesKeysBetweenTenants) => "anyone".to_owned(),
-            _ => caller.tenant.to_owned(),
+        tenant: match (api.flaw, api.policy.principals) {
+            (Some(Flaw::SharesKeysBetweenTenants), _) | (_, Principals::Everyone) => "anyone",
+            (_, Principals::Tenant) => caller.tenant,
+            (_, Principals::Token) => caller.token,
+        }
+        .to_owned(),
+        operation: match api.policy.routes {
+            Routes::Apart => operation.label(),
+            Routes::Together | Routes::Ignored => "any".to_owned(),
         },
-        operation: operation.label(),
-        key: key::compared(key, api.flaw),
+        key: key::compared(key, &api.policy, api.flaw),
     };
-    let bytes = match (api.flaw, key::read(&headers, api.flaw)) {
+    let bytes = match (api.flaw, key_of(None)) {
         (Some(Flaw::ClaimsAtHeaders), Ok(Some(key))) => {
             // Nothing frees this claim when the body never arrives in full.
             let claim = api.in_flight.claim(&slot(&key), "").map(ManuallyDrop::new);
@@ -67,9 +95,14 @@ pub async fn write(
         }
         _ => read_body(&headers, body).await?,
     };
-    let body = serde_json::from_slice(&bytes)
+    let mut body: Value = serde_json::from_slice(&bytes)
         .map_err(|error| malformed(&format!("The body is not JSON: {error}.")))?;
-    let fingerprint = fingerprint(
+    let key = key_of(Some(&body));
+    // What carries the key is no part of what is asked for.
+    if let (Place::Member(name), Value::Object(members)) = (&api.policy.key.place, &mut body) {
+        members.remove(name);
+    }
+    let mut fingerprint = fingerprint(
         Ingredients {
             operation: &operation.label(),
             body: &body,
@@ -79,11 +112,18 @@ pub async fn write(
                 .map(|agent| agent.as_bytes())
                 .unwrap_or_default(),
             now: api.clock.now(),
+            equality: api.policy.equality,
         },
         api.flaw,
     );
+    if api.policy.routes == Routes::Ignored {
+        fingerprint = with_route(&fingerprint, &operation.label());
+    }
     let slot = |key: &str| match api.flaw {
         Some(Flaw::ExecutesChangedPayload) => slot(&format!("{key} {fingerprint}")),
+        _ if matches!(api.policy.mismatch, Mismatch::Execute) => {
+            slot(&format!("{key} {fingerprint}"))
+        }
         Some(Flaw::TakesPayloadForKey) if key.is_empty() => Slot {
             tenant: "anyone".to_owned(),
             ..slot(&fingerprint)
@@ -92,9 +132,10 @@ pub async fn write(
     };
     let command = match operation.command(&body) {
         Ok(command) => command,
+        Err(refusal) if api.policy.after.validation != Fate::Forgotten => Command::Refuse(refusal),
         Err(refusal) => {
             if api.flaw == Some(Flaw::StoresValidationFailures)
-                && let Ok(Some(key)) = key::read(&headers, api.flaw)
+                && let Ok(Some(key)) = key
             {
                 let row = Stored {
                     slot: slot(&key),
@@ -108,7 +149,7 @@ pub async fn write(
             return Err(refusal);
         }
     };
-    let key = key::read(&headers, api.flaw)?;
+    let key = key?;
     let unprotected = api.flaw == Some(Flaw::IgnoresKeyOnRefunds) && operation == Operation::Refund;
     let line = Line::default();
     let call = Call {
@@ -132,10 +173,10 @@ pub async fn write(
 async fn refuse(
     api: &Keyed,
     operation: &Operation,
-    headers: &HeaderMap,
+    key: Result<Option<String>, Answer>,
     refusal: Answer,
 ) -> Answer {
-    let Ok(Some(key)) = key::read(headers, api.flaw) else {
+    let Ok(Some(key)) = key else {
         return refusal;
     };
     match api.flaw {

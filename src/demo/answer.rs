@@ -3,13 +3,12 @@
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-/// Marks an answer that was replayed rather than executed.
-pub const REPLAYED: &str = "idempotency-replayed";
+use super::policy::{Marker, Refusal, Said, Step};
 
 /// An answer: status, the headers that matter, body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +23,10 @@ pub struct Answer {
     pub retry_after: Option<u32>,
     /// The body, byte for byte.
     pub body: Bytes,
-    /// Whether this answer is a replay, and says so.
+    /// Whether this answer is a replay, and to be marked as one.
     pub replayed: bool,
+    /// Further headers, which are not stored.
+    pub headers: Vec<(String, String)>,
 }
 
 impl Answer {
@@ -47,6 +48,7 @@ impl Answer {
             retry_after: None,
             body: Bytes::new(),
             replayed: false,
+            headers: Vec::new(),
         }
     }
 
@@ -61,9 +63,74 @@ impl Answer {
         });
         Answer {
             content_type: Some("application/problem+json".to_owned()),
-            retry_after: matches!(problem, Problem::InProgress).then_some(1),
             ..Answer::json(status, &body)
         }
+    }
+
+    /// A problem in the look that a policy gives it. `resource` is the id of what the first request
+    /// of the key made.
+    pub fn refusal(
+        problem: Problem,
+        detail: impl Into<String>,
+        look: &Refusal,
+        resource: Option<&str>,
+    ) -> Answer {
+        let (_, name, title) = problem.parts();
+        let detail = detail.into();
+        let text = |said: &Said| match said {
+            Said::Text(text) => text.clone(),
+            Said::Resource => resource.unwrap_or_default().to_owned(),
+        };
+        let mut body = json!({
+            "type": format!("/problems/{name}"),
+            "title": title,
+            "status": look.status,
+            "detail": detail,
+        });
+        for (path, said) in &look.members {
+            put(&mut body, path, Value::from(text(said)));
+        }
+        let headers = look.headers.iter();
+        Answer {
+            content_type: Some(look.media_type.clone()),
+            retry_after: look.retry_after.then_some(1),
+            headers: headers
+                .map(|(name, said)| (name.clone(), text(said)))
+                .collect(),
+            ..Answer::json(status(look.status), &body)
+        }
+    }
+
+    /// The answer with what a replay, or every answer, is marked by. `key` is the key that was sent.
+    pub fn marked(mut self, marker: &Marker, key: Option<&str>) -> Answer {
+        let mark = |value: &str, first: &Option<String>| match (self.replayed, first) {
+            (true, _) => Some(value.to_owned()),
+            (false, Some(first)) if self.status.is_success() => Some(first.clone()),
+            (false, _) => None,
+        };
+        match marker {
+            Marker::Nothing => {}
+            Marker::Header { name, value, first } => {
+                if let Some(mark) = mark(value, first) {
+                    self.headers.push((name.clone(), mark));
+                }
+            }
+            Marker::Member { path, value, first } => {
+                if let Some(mark) = mark(value, first)
+                    && let Ok(mut body @ Value::Object(_)) = serde_json::from_slice(&self.body)
+                {
+                    // `true` and `3` are written as what they are.
+                    let mark = serde_json::from_str(&mark).unwrap_or(Value::String(mark));
+                    put(&mut body, path, mark);
+                    self.body = Bytes::from(body.to_string());
+                }
+            }
+            Marker::KeyEcho(name) => {
+                let key = key.map(|key| (name.clone(), key.to_owned()));
+                self.headers.extend(key);
+            }
+        }
+        self
     }
 
     /// The answer to an error inside the demo itself.
@@ -90,10 +157,41 @@ impl IntoResponse for Answer {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if self.replayed {
-            headers.insert(REPLAYED, HeaderValue::from_static("true"));
+        for (name, value) in self.headers {
+            if let (Ok(name), Ok(value)) =
+                (HeaderName::try_from(name), HeaderValue::try_from(value))
+            {
+                headers.append(name, value);
+            }
         }
         response
+    }
+}
+
+/// A status by its number; one that is none is an error of ours.
+pub fn status(number: u16) -> StatusCode {
+    StatusCode::from_u16(number).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// Puts a value into a document, making what leads to it.
+pub fn put(document: &mut Value, path: &[Step], value: Value) {
+    let Some((step, rest)) = path.split_first() else {
+        *document = value;
+        return;
+    };
+    match step {
+        Step::Member(name) => {
+            if !document.is_object() {
+                *document = json!({});
+            }
+            put(&mut document[name.as_str()], rest, value);
+        }
+        Step::Item => {
+            if document.get(0).is_none() {
+                *document = json!([null]);
+            }
+            put(&mut document[0], rest, value);
+        }
     }
 }
 
@@ -124,6 +222,10 @@ pub enum Problem {
     InProgress,
     /// 422: the key was used for another request.
     KeyReused,
+    /// 409: the key has made something before.
+    Conflict,
+    /// 412: the key was used too long ago.
+    KeyExpired,
     /// 402: the business declines.
     Declined,
     /// 500: the request failed.
@@ -157,6 +259,12 @@ impl Problem {
                 S::UNPROCESSABLE_ENTITY,
                 "key-reused",
                 "Idempotency key reused",
+            ),
+            Problem::Conflict => (S::CONFLICT, "conflict", "Already made"),
+            Problem::KeyExpired => (
+                S::PRECONDITION_FAILED,
+                "key-expired",
+                "Idempotency key expired",
             ),
             Problem::Declined => (S::PAYMENT_REQUIRED, "declined", "Payment declined"),
             Problem::Internal => (

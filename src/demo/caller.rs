@@ -10,6 +10,8 @@ use super::answer::{Answer, Problem};
 pub struct Caller {
     /// The tenant: everything that is stored belongs to one.
     pub tenant: &'static str,
+    /// The token that it came with.
+    pub token: &'static str,
     /// Whether the caller may write.
     may_write: bool,
 }
@@ -30,9 +32,10 @@ impl Caller {
         }
         match token.trim() {
             // Another session of the same tenant is the same scope for keys.
-            "tenant-a" | "tenant-a-other" => Ok(Caller::new("tenant-a", true)),
-            "tenant-a-reader" => Ok(Caller::new("tenant-a", false)),
-            "tenant-b" => Ok(Caller::new("tenant-b", true)),
+            "tenant-a" => Ok(Caller::new("tenant-a", "tenant-a", true)),
+            "tenant-a-other" => Ok(Caller::new("tenant-a", "tenant-a-other", true)),
+            "tenant-a-reader" => Ok(Caller::new("tenant-a", "tenant-a-reader", false)),
+            "tenant-b" => Ok(Caller::new("tenant-b", "tenant-b", true)),
             "tenant-a-expired" => Err(unauthorized("The token has expired.")),
             _ => Err(unauthorized("The token is not known.")),
         }
@@ -49,8 +52,12 @@ impl Caller {
         ))
     }
 
-    fn new(tenant: &'static str, may_write: bool) -> Caller {
-        Caller { tenant, may_write }
+    fn new(tenant: &'static str, token: &'static str, may_write: bool) -> Caller {
+        Caller {
+            tenant,
+            token,
+            may_write,
+        }
     }
 }
 

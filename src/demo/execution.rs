@@ -11,6 +11,7 @@ use super::flaw::Flaw;
 use super::keyed::{Keyed, Permit};
 use super::ledger::{self, Effects};
 use super::operation::{Command, Payment};
+use super::policy::{Fate, KeptFrom};
 use super::store::{Finish, Keeping, StoreError, Stored, Terms, Written};
 
 impl Keyed {
@@ -63,6 +64,7 @@ impl Keyed {
             },
             now: match self.flaw {
                 Some(Flaw::CountsRetentionFromClaim) => call.started,
+                _ if self.policy.kept_from == KeptFrom::Start => call.started,
                 _ => self.clock.now(),
             },
             expired: self.expired(),
@@ -169,6 +171,9 @@ impl Keyed {
     }
 
     fn failure_before(&self, call: &Call) -> Option<Answer> {
+        if let Command::Refuse(refusal) = &call.command {
+            return Some(refusal.clone());
+        }
         match call.behaviour {
             Some(Behaviour::Decline) => {
                 let detail = "The card was declined. Nothing was charged.";
@@ -214,7 +219,8 @@ impl Keyed {
         }
     }
 
-    /// Answers a failure. Nothing of it is stored, and the claim is freed with the permit.
+    /// Answers a failure. Nothing of it is stored unless the policy says so, and the claim is freed
+    /// with the permit.
     async fn fail(
         &self,
         call: &Call,
@@ -231,7 +237,28 @@ impl Keyed {
                 _ => {}
             }
         }
+        match self.fate(call, &failure) {
+            Fate::Forgotten => {}
+            Fate::Stored => {
+                let stored = Written::Executed(failure.clone());
+                self.record(call, &stored).await?;
+            }
+            Fate::Blocked => {
+                let stored = Written::Executed(self.key_reused(None));
+                self.record(call, &stored).await?;
+            }
+        }
         Ok(failure)
+    }
+
+    /// What the policy makes of a failure.
+    fn fate(&self, call: &Call, failure: &Answer) -> Fate {
+        let fates = self.policy.after;
+        match &call.command {
+            Command::Refuse(_) => fates.validation,
+            _ if failure.status.is_server_error() => fates.server_error,
+            _ => fates.declined,
+        }
     }
 }
 

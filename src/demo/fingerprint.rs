@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::clock::Timestamp;
 use super::flaw::Flaw;
+use super::policy::Equality;
 
 /// Integers up to here have one exact value as a floating-point number: 2^53.
 const EXACT: f64 = 9_007_199_254_740_992.0;
@@ -19,12 +20,14 @@ pub struct Ingredients<'a> {
     pub operation: &'a str,
     /// The body as it is understood.
     pub body: &'a Value,
-    /// The body as it came. A correct fingerprint does not depend on it.
+    /// The body as it came. A correct fingerprint depends on it only where bytes count.
     pub bytes: &'a [u8],
     /// Who sent it, as they say. A correct fingerprint does not depend on it.
     pub user_agent: &'a [u8],
     /// When it came. A correct fingerprint does not depend on it.
     pub now: Timestamp,
+    /// When two bodies are equal.
+    pub equality: Equality,
 }
 
 /// How the body goes into the fingerprint.
@@ -49,8 +52,13 @@ pub fn fingerprint(of: Ingredients<'_>, flaw: Option<Flaw>) -> String {
         _ => Reading::Exact,
     };
     let mut text = format!("{}\n", of.operation);
-    canonical(of.body, reading, 0, &mut text);
+    if of.equality == Equality::Json {
+        canonical(of.body, reading, 0, &mut text);
+    }
     let mut bytes = text.into_bytes();
+    if of.equality == Equality::Bytes {
+        bytes.extend(of.bytes);
+    }
     match flaw {
         Some(Flaw::FingerprintsFirst4Kib) => bytes.truncate(4096),
         Some(Flaw::FingerprintsServerSecond) => {
@@ -72,6 +80,16 @@ pub fn meaning(fingerprint: &str) -> &str {
         Some((meaning, _)) => meaning,
         None => fingerprint,
     }
+}
+
+/// The fingerprint with the route behind it, for where a key counts on every route.
+pub fn with_route(fingerprint: &str, operation: &str) -> String {
+    format!("{fingerprint}\n{operation}")
+}
+
+/// The route behind a fingerprint; nothing where routes are told apart.
+pub fn route(fingerprint: &str) -> &str {
+    fingerprint.split_once('\n').map_or("", |(_, route)| route)
 }
 
 /// SHA-256 in hexadecimal.
@@ -147,6 +165,7 @@ mod tests {
             bytes: &[],
             user_agent: &[],
             now: 0,
+            equality: Equality::Json,
         };
         fingerprint(of, None)
     }

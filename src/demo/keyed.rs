@@ -5,14 +5,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::Options;
 use super::answer::{Answer, Problem};
 use super::behaviour::Behaviour;
 use super::call::{Call, Slot};
 use super::clock::{Clock, Timestamp};
-use super::fingerprint::meaning;
 use super::flaw::Flaw;
 use super::in_flight::{Claim, InFlight};
 use super::operation::Operation;
+use super::policy::{InProgress, Policy, Precedence};
 use super::store::{Keeping, Store, StoreError};
 
 /// The part of the API that executes writes.
@@ -24,6 +25,8 @@ pub struct Keyed {
     pub store: Store,
     /// The planted defect.
     pub flaw: Option<Flaw>,
+    /// How it treats keys.
+    pub policy: Arc<Policy>,
     /// How long a write works before it writes.
     pub work: Duration,
     /// How long a record is kept.
@@ -58,23 +61,20 @@ pub(super) struct Permit {
 enum InFlightAnswer {
     Answer(Answer),
     Execute(Permit),
+    /// It has waited for the other one, so its key is looked up again.
+    AskAgain,
 }
 
 impl Keyed {
     /// Executes writes on a store.
-    pub fn new(
-        clock: Arc<Clock>,
-        store: Store,
-        flaw: Option<Flaw>,
-        work: Duration,
-        retention: Duration,
-    ) -> Keyed {
+    pub fn new(clock: Arc<Clock>, store: Store, options: Options) -> Keyed {
         Keyed {
             clock,
             store,
-            flaw,
-            work,
-            retention,
+            flaw: options.flaw,
+            policy: Arc::new(options.policy),
+            work: options.work,
+            retention: options.retention,
             in_flight: InFlight::default(),
             memory: Mutex::default(),
         }
@@ -119,15 +119,21 @@ impl Keyed {
     }
 
     async fn perform_once(&self, call: &Arc<Call>, slot: &Slot) -> Result<Answer, StoreError> {
-        if let Some(stored) = self.look_up(call, slot).await? {
-            return self.answer_again(call, stored).await;
-        }
-        let permit = match self.claim(call, slot).await {
-            Ok(permit) => permit,
-            Err(holder) => match self.answer_in_flight(call, slot, &holder).await? {
-                InFlightAnswer::Answer(answer) => return Ok(answer),
-                InFlightAnswer::Execute(permit) => return self.execute(call, permit).await,
-            },
+        let permit = loop {
+            if let Some(stored) = self.look_up(call, slot).await? {
+                return self.answer_again(call, stored).await;
+            }
+            if let Some(refusal) = self.refuse_expired(slot).await? {
+                return Ok(refusal);
+            }
+            match self.claim(call, slot).await {
+                Ok(permit) => break permit,
+                Err(holder) => match self.answer_in_flight(call, slot, &holder).await? {
+                    InFlightAnswer::Answer(answer) => return Ok(answer),
+                    InFlightAnswer::Execute(permit) => return self.execute(call, permit).await,
+                    InFlightAnswer::AskAgain => {}
+                },
+            }
         };
         // The holder before us may have completed since the key was looked up.
         if permit.keeping == Keeping::Unique
@@ -167,7 +173,7 @@ impl Keyed {
         holder: &str,
     ) -> Result<InFlightAnswer, StoreError> {
         // A holder without a fingerprint is one whose body has yet to arrive.
-        let same = holder.is_empty() || meaning(holder) == meaning(&call.fingerprint);
+        let same = holder.is_empty() || self.is_same(holder, &call.fingerprint);
         Ok(InFlightAnswer::Answer(match self.flaw {
             Some(Flaw::WaiterRunsAgain) if same => {
                 self.in_flight.freed(slot).await;
@@ -179,12 +185,32 @@ impl Keyed {
             Some(Flaw::SkipsFingerprintInFlight) if !same => {
                 self.in_flight.freed(slot).await;
                 let stored = self.store.find(slot.clone(), self.expired()).await?;
-                stored.map_or_else(in_progress, |stored| self.replay(stored))
+                stored.map_or_else(|| self.in_progress(), |stored| self.replay(stored))
             }
             Some(Flaw::AnswersRaceLosersWith500) if same => Answer::internal(),
-            _ if same => in_progress(),
-            _ => self.key_reused(),
+            _ if same || self.policy.precedence == Precedence::InProgress => {
+                return Ok(self.answer_duplicate(slot).await);
+            }
+            _ => self.key_reused(None),
         }))
+    }
+
+    /// Answers a duplicate of a request in flight as the policy wants.
+    async fn answer_duplicate(&self, slot: &Slot) -> InFlightAnswer {
+        if let InProgress::Wait(most, _) = &self.policy.in_progress {
+            let freed = tokio::time::timeout(*most, self.in_flight.freed(slot));
+            if freed.await.is_ok() {
+                return InFlightAnswer::AskAgain;
+            }
+        }
+        InFlightAnswer::Answer(self.in_progress())
+    }
+
+    fn in_progress(&self) -> Answer {
+        let detail = "A request with this key is being worked on. Ask again in 1 s.";
+        let (InProgress::Refuse(look) | InProgress::Wait(_, look) | InProgress::Accept(look)) =
+            &self.policy.in_progress;
+        Answer::refusal(Problem::InProgress, detail, look, None)
     }
 
     /// Checks a slot, and takes it a moment later whether or not it still is free.
@@ -208,9 +234,4 @@ impl Keyed {
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn in_progress() -> Answer {
-    let detail = "A request with this key is being worked on. Ask again in 1 s.";
-    Answer::problem(Problem::InProgress, detail)
 }

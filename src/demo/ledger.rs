@@ -103,6 +103,7 @@ pub fn execute(
             Some(document) => (StatusCode::OK, document, None),
             None => return Ok(not_found()),
         },
+        Command::Refuse(refusal) => return Ok(refusal.clone()),
     };
     let mut answer = Answer::json(status, &Value::Object(document.clone()));
     answer.location = location;

@@ -20,6 +20,7 @@ mod key;
 mod keyed;
 mod ledger;
 mod operation;
+pub mod policy;
 mod recall;
 mod routes;
 mod store;
@@ -43,6 +44,7 @@ use self::keyed::Keyed;
 use self::store::{Store, StoreError};
 
 pub use self::flaw::Flaw;
+pub use self::policy::Policy;
 
 /// How long `stop` waits for open requests and connections.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -58,14 +60,17 @@ pub struct Options {
     pub database: Option<PathBuf>,
     /// The defect to plant.
     pub flaw: Option<Flaw>,
+    /// How it treats keys.
+    pub policy: Policy,
     /// How long a write works before it writes.
     pub work: Duration,
-    /// How long a key is kept, counted from the completion of its request.
+    /// How long a key is kept.
     pub retention: Duration,
 }
 
 impl Default for Options {
-    /// Free loopback ports, a temporary database, no flaw, 50 ms of work, 24 h of retention.
+    /// Free loopback ports, a temporary database, no flaw, the demo's own policy, 50 ms of work,
+    /// 24 h of retention.
     fn default() -> Options {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
         Options {
@@ -73,6 +78,7 @@ impl Default for Options {
             admin: free,
             database: None,
             flaw: None,
+            policy: Policy::default(),
             work: Duration::from_millis(50),
             retention: Duration::from_secs(24 * 60 * 60),
         }
@@ -135,15 +141,9 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     }
     let (api_listener, address) = listen(options.listen).await?;
     let (admin_listener, admin) = listen(options.admin).await?;
-    let store = Store::open(options.database)?;
+    let store = Store::open(options.database.clone())?;
     let clock = Arc::new(Clock::default());
-    let api = Arc::new(Keyed::new(
-        Arc::clone(&clock),
-        store,
-        options.flaw,
-        options.work,
-        options.retention,
-    ));
+    let api = Arc::new(Keyed::new(Arc::clone(&clock), store, options));
     let (stop, stopped) = watch::channel(false);
     let weak = Arc::downgrade(&api);
     Ok(Demo {

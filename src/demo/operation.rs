@@ -89,6 +89,8 @@ pub enum Command {
     Refund(Refund),
     /// Changes the memo of a payment.
     Change(Change),
+    /// Makes nothing: it is no valid request, and its key is used up by that.
+    Refuse(Answer),
 }
 
 impl Command {
@@ -98,6 +100,7 @@ impl Command {
             Command::Pay(_) | Command::Rehearse(_) => "pay",
             Command::Refund(_) => "ref",
             Command::Change(_) => "chg",
+            Command::Refuse(_) => "none",
         }
     }
 
@@ -107,6 +110,7 @@ impl Command {
             Command::Pay(payment) | Command::Rehearse(payment) => &payment.reference,
             Command::Refund(refund) => &refund.reference,
             Command::Change(change) => change.reference.as_deref().unwrap_or(&change.payment),
+            Command::Refuse(_) => "",
         }
     }
 }

@@ -4,13 +4,18 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use bytes::Bytes;
+use serde_json::{Map, Value};
 
-use super::answer::{Answer, Problem};
+use super::answer::{Answer, Problem, status};
 use super::call::{Call, Slot};
-use super::fingerprint::meaning;
+use super::clock::Timestamp;
+use super::fingerprint::{meaning, route};
 use super::flaw::Flaw;
 use super::keyed::{Keyed, Permit};
+use super::ledger::{self, Kind};
 use super::operation::Operation;
+use super::policy::{Expired, Gives, Mismatch, Refusal};
 use super::store::{Finish, Keeping, StoreError, Stored};
 
 /// How long `guesses-intent-from-payload` takes an equal payload for the same intent, in
@@ -68,6 +73,23 @@ impl Keyed {
         found.await.ok().flatten()
     }
 
+    /// The refusal of a key that was kept long enough, where the policy refuses it.
+    pub(super) async fn refuse_expired(&self, slot: &Slot) -> Result<Option<Answer>, StoreError> {
+        let Expired::Refuse(look) = &self.policy.expired else {
+            return Ok(None);
+        };
+        let used = self.store.find(slot.clone(), Timestamp::MIN).await?;
+        let detail = "This key was used too long ago. Use a new key for a new request.";
+        Ok(used.map(|_| Answer::refusal(Problem::KeyExpired, detail, look, None)))
+    }
+
+    /// Whether two fingerprints are those of one request, by what the policy compares.
+    pub(super) fn is_same(&self, one: &str, other: &str) -> bool {
+        matches!(self.policy.mismatch, Mismatch::Replay)
+            || route(one) != route(other)
+            || meaning(one) == meaning(other)
+    }
+
     /// Answers a request whose key has a record: a replay, or a refusal.
     pub(super) async fn answer_again(
         &self,
@@ -80,7 +102,7 @@ impl Keyed {
                 true
             }
             Some(Flaw::RefusesKeyOfOtherTenant) if !own => false,
-            _ => meaning(&stored.fingerprint) == meaning(&call.fingerprint),
+            _ => self.is_same(&stored.fingerprint, &call.fingerprint),
         };
         if !same {
             return self.answer_changed(call, stored).await;
@@ -94,8 +116,60 @@ impl Keyed {
                 Ok(self.replay(stored))
             }
             Some(Flaw::ReplaysWith500) => Ok(Answer::internal()),
-            _ => Ok(self.replay(stored)),
+            _ => self.repeat(call, stored).await,
         }
+    }
+
+    /// The answer to a repeat, as the policy gives it.
+    async fn repeat(&self, call: &Call, stored: Stored) -> Result<Answer, StoreError> {
+        let made = made(&stored.answer).filter(|_| stored.answer.status.is_success());
+        if let (Gives::Conflict(look), Some(id)) = (&self.policy.replay.gives, &made) {
+            let detail = format!("This key has made {id}.");
+            let mut refusal = Answer::refusal(Problem::Conflict, detail, look, Some(id));
+            if let Some(place) = &stored.answer.location {
+                let link = format!("<{place}>; rel=\"related\"");
+                refusal.headers.push(("Link".to_owned(), link));
+            }
+            return Ok(refusal);
+        }
+        let mut answer = self.replay(stored);
+        if let Some(number) = self.policy.replay.status
+            && answer.status.is_success()
+        {
+            answer.status = status(number);
+        }
+        if let (Gives::Current, Some(id)) = (&self.policy.replay.gives, made)
+            && let Some(now) = self.as_it_is(call.tenant, id, &answer.body).await?
+        {
+            answer.body = now;
+        }
+        Ok(answer)
+    }
+
+    /// The thing of this id as it is now, with what only the stored body says; `None` when it is gone.
+    async fn as_it_is(
+        &self,
+        tenant: &'static str,
+        id: String,
+        stored: &[u8],
+    ) -> Result<Option<Bytes>, StoreError> {
+        let find = move |connection: &_| {
+            let payment = ledger::find(connection, Kind::Payment, tenant, &id)?;
+            match payment {
+                Some(payment) => Ok(Some(payment)),
+                None => ledger::find(connection, Kind::Refund, tenant, &id),
+            }
+        };
+        let (Some(mut now), Ok(then)) = (
+            self.store.read(find).await?,
+            serde_json::from_slice::<Map<String, Value>>(stored),
+        ) else {
+            return Ok(None);
+        };
+        for (name, value) in then {
+            now.entry(name).or_insert(value);
+        }
+        Ok(Some(Bytes::from(Value::Object(now).to_string())))
     }
 
     /// The stored answer, marked as a replay.
@@ -115,12 +189,18 @@ impl Keyed {
     }
 
     /// The refusal of another request under a used key.
-    pub(super) fn key_reused(&self) -> Answer {
+    pub(super) fn key_reused(&self, stored: Option<&Stored>) -> Answer {
         if self.flaw == Some(Flaw::AnswersMismatchWith500) {
             return Answer::internal();
         }
         let detail = "This key was used for another request. Use a new key for a new request.";
-        Answer::problem(Problem::KeyReused, detail)
+        let bare = Refusal::of(422);
+        let look = match &self.policy.mismatch {
+            Mismatch::Refuse(look) => look,
+            Mismatch::Replay | Mismatch::Execute => &bare,
+        };
+        let made = stored.and_then(|stored| made(&stored.answer));
+        Answer::refusal(Problem::KeyReused, detail, look, made.as_deref())
     }
 
     async fn answer_changed(&self, call: &Arc<Call>, stored: Stored) -> Result<Answer, StoreError> {
@@ -134,7 +214,7 @@ impl Keyed {
                 return Ok(self.replay(stored));
             }
         }
-        Ok(self.key_reused())
+        Ok(self.key_reused(Some(&stored)))
     }
 
     /// Takes other bytes for another request, under the key and the bytes together.
@@ -153,4 +233,15 @@ impl Keyed {
         };
         self.execute(&Arc::new(call), permit).await
     }
+}
+
+/// The id of what an answer made, where its body or its `Location` says one.
+fn made(answer: &Answer) -> Option<String> {
+    let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
+    let id = body.as_ref().and_then(|body| body["id"].as_str());
+    let last = answer
+        .location
+        .as_deref()
+        .and_then(|place| place.rsplit('/').next());
+    id.or(last).map(str::to_owned)
 }

@@ -309,6 +309,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
             retry_after: None,
             body: row.get::<_, Vec<u8>>(5)?.into(),
             replayed: false,
+            headers: Vec::new(),
         },
         completed: row.get(6)?,
     })

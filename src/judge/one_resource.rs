@@ -2,6 +2,7 @@
 
 use super::ruling::Ruling;
 use super::view::{View, number, same_key, succeeded};
+use crate::contract::Kind;
 use crate::outcome::{Meaning, Outcome};
 use crate::transcript::Exchange;
 use std::collections::BTreeSet;
@@ -38,7 +39,7 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
         let named: Vec<(usize, &str)> = key
             .iter()
             .filter(|(_, exchange)| !view.outlived(exchange))
-            .filter_map(|(index, exchange)| Some((*index, identity(exchange)?)))
+            .filter_map(|(index, exchange)| Some((*index, identity(view, exchange)?)))
             .collect();
         let distinct: BTreeSet<&str> = named.iter().map(|(_, identity)| *identity).collect();
         if distinct.len() > 1 {
@@ -100,8 +101,16 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
     })
 }
 
-/// What a success names; a late answer counts too.
-fn identity(exchange: &Exchange) -> Option<&str> {
+/// What a success names, or a refusal that stands for one; a late answer counts too.
+fn identity<'a>(view: &View<'_>, exchange: &'a Exchange) -> Option<&'a str> {
+    if let Some(response) = exchange.response.as_ref().filter(|own| !own.success)
+        && exchange.outcome.is_within(Meaning::Replayed.into())
+    {
+        let ways = view.contract.replay.value.iter().flatten();
+        return ways
+            .filter(|way| way.kind == Kind::ConflictRef)
+            .find_map(|way| way.named(response));
+    }
     let late = exchange.late.as_ref().filter(|late| late.success);
     exchange
         .response
@@ -132,6 +141,18 @@ mod tests {
             reason,
             "the responses of one key name two resources: pay_1, pay_2"
         );
+    }
+
+    #[test]
+    fn a_conflict_names_a_resource_where_the_contract_says_where() {
+        let lines = "extends: generic\non: { replay: { outcome: conflict-ref, json: { $.reason: ^used$, $.of: . } } }";
+        let finding = |id: &str| {
+            let body = format!("{{\"reason\":\"used\",\"of\":\"{id}\"}}");
+            let exchanges = [paid("first", "pay_1"), answered("again", 409).body(&body)];
+            judged(&scenario(CLAIM), &contract(lines), vec![round(exchanges)])
+        };
+        assert_eq!(finding("pay_1").verdict, Verdict::Pass);
+        assert_eq!(finding("pay_2").verdict, Verdict::Fail);
     }
 
     #[test]

@@ -54,6 +54,16 @@ pub(super) fn rule(view: &View<'_>, of: &[String], r#as: &str) -> Ruling {
                 });
                 continue;
             };
+            let refers = first
+                .response
+                .as_ref()
+                .is_some_and(|response| !response.success)
+                && first.outcome.is_within(Meaning::Replayed.into());
+            if refers {
+                let says = format!("void: {} was a refusal that names the resource", who(first));
+                rulings.push(Ruling::void(says).seen_in([first_index, index]));
+                continue;
+            }
             let (Some(one), true) = (&first.response, succeeded(first)) else {
                 nothing.get_or_insert_with(|| {
                     format!("{} {}: no success to compare with", who(first), got(first))

@@ -136,6 +136,11 @@ impl<'a> KeyWriter<'a> {
                 value.push_str(&fresh_word());
             }
             value.truncate(length);
+        } else if shape == Some(KeyShape::Letters) {
+            while value.len() < self.min() {
+                value.extend(fresh_word().chars().filter(char::is_ascii_alphabetic));
+            }
+            value.truncate(self.max());
         }
         Ok(value)
     }

@@ -111,6 +111,13 @@ pub(super) async fn announce(
 
 /// Whether a failing variant leaves an effect; `None` if it does not fail or cannot be seen.
 async fn had_written(world: &World, operation: &Operation, key: &BaselineKey) -> Option<bool> {
+    let plain = BaselineKey {
+        variants: Vec::new(),
+        ..key.clone()
+    };
+    if baseline(world, plain).await.broken.is_some() {
+        return None;
+    }
     let cast = Cast::alone(&operation.name);
     let (scenario, case) = (Scenario::blank(), Case::default());
     let context = CaseContext::new(world, cast, &scenario, &case);

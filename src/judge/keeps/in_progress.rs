@@ -53,7 +53,7 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
                 "executed".to_owned(),
                 allows(view, Kind::Reexecute).or(Some(false)),
             ),
-            _ if exchange.outcome.may_be(Meaning::Replayed) => waited(view, exchange),
+            _ if exchange.outcome.may_be(Meaning::Replayed) => waited(view, exchange, runner),
             _ => not_shown(),
         };
     }
@@ -68,7 +68,7 @@ fn seen(view: &View<'_>, exchange: &Exchange, response: &Response, says: String)
 }
 
 /// It was answered with the first one's result, not before that was there.
-fn waited(view: &View<'_>, exchange: &Exchange) -> Look {
+fn waited(view: &View<'_>, exchange: &Exchange, runner: &Exchange) -> Look {
     let took = exchange.times.ended.saturating_sub(began(exchange));
     let mut longest = None;
     for behaviour in view.contract.in_progress.value.iter().flatten() {
@@ -79,6 +79,15 @@ fn waited(view: &View<'_>, exchange: &Exchange) -> Look {
             None => return Look::Seen("waited, then replayed".to_owned(), Some(true)),
             Some(limit) => longest = longest.max(Some(limit)),
         }
+    }
+    // One that was sent as the first one ended may have arrived after it.
+    let ran = runner.times.ended.saturating_sub(began(runner));
+    let both = runner.times.ended.saturating_sub(began(exchange));
+    if longest.is_none() && both < ran / 2 {
+        return Look::Nothing(format!(
+            "{} may have arrived after the first request was done",
+            who(exchange)
+        ));
     }
     let says = match longest {
         None => "waited, then replayed".to_owned(),

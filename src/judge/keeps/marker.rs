@@ -14,6 +14,10 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
             who(exchange)
         ));
     };
+    let refers = !response.success && exchange.outcome.is_within(Meaning::Replayed.into());
+    if refers && view.contract.replay_marker.value.is_none() {
+        return Look::Seen("a refusal that names the resource".to_owned(), None);
+    }
     let replayed = response.success && exchange.outcome.may_be(Meaning::Replayed);
     if !replayed && (!response.success || view.contract.replay_marker.value.is_some()) {
         return Look::Nothing(format!(

@@ -169,6 +169,16 @@ fn a_duplicate_in_progress_is_refused_or_waits() {
         (kept, says.as_str()),
         (Verdict::Pass, "waited, then replayed")
     );
+    let refuses = "extends: generic\non: { in-progress: { outcome: reject, status: 409 } }";
+    for (began, wanted) in [(10, Verdict::Fail), (90, Verdict::Inconclusive)] {
+        // One that is sent as the first one ends may arrive after that.
+        let replayed = paid("again", "pay_00000001").at(began, 101);
+        let pair = round([first(), replayed]);
+        assert_eq!(
+            keeps("in-progress", &contract(refuses), pair).verdict,
+            wanted
+        );
+    }
     let failed = answered("again", 500).at(10, 20);
     let (kept, says) = both("in-progress", round([first(), failed]));
     assert_eq!((kept, says.as_str()), (Verdict::Fail, "failed with 500"));

@@ -1,0 +1,139 @@
+//! The proof of the contracts: a demo that keeps one passes under it, and fails under another one
+//! in exactly the promises in which the two differ.
+
+use futures::StreamExt;
+use idemspec::cli::args::Selection;
+use idemspec::cli::policy::{policy_of, retention_of};
+use idemspec::cli::run::demo_report;
+use idemspec::contract::{PROFILES, named};
+use idemspec::demo::Options;
+use idemspec::grade::Report;
+use idemspec::judge::Finding;
+use idemspec::promise::Promise;
+use idemspec::verdict::Verdict;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// Cases that show most promises, and take no long time.
+const SAMPLE: [&str; 9] = [
+    "replay/exact#plain",
+    "payload/changed#value",
+    "payload/in-flight",
+    "key/missing",
+    "key/odd#one",
+    "scope/other-operation#operation",
+    "failure/error#heals",
+    "lost/response#reset",
+    "race/during",
+];
+
+/// Demos that run at once. Most of a run is waiting.
+const AT_ONCE: usize = 4;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_demo_that_keeps_a_contract_passes_under_it() {
+    let names = [
+        "stripe-v1",
+        "ietf-draft-07",
+        "gocardless",
+        "square",
+        "brandur",
+        "adyen",
+    ];
+    let wrong: Vec<String> = futures::stream::iter(names)
+        .map(|name| async move {
+            let report = report(name, name).await;
+            let bad = |finding: &&Finding| {
+                matches!(finding.verdict, Verdict::Fail | Verdict::Inconclusive)
+            };
+            let passed = findings(&report)
+                .filter(|finding| finding.verdict == Verdict::Pass)
+                .count();
+            assert!(passed > 20, "{name}: {passed} passed");
+            findings(&report)
+                .filter(bad)
+                .map(|finding| format!("{name}: {}: {}", finding.name, finding.reason))
+                .collect::<Vec<String>>()
+        })
+        .buffer_unordered(AT_ONCE)
+        .collect::<Vec<Vec<String>>>()
+        .await
+        .concat();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_another_contract_it_fails_in_the_promises_that_differ() {
+    use Promise::{InProgress, Mismatch, MissingKey, OtherOperation, Replay, ReplayMarker};
+    let cases: [(&str, &str, &[Promise]); 3] = [
+        (
+            "stripe-v1",
+            "demo",
+            &[ReplayMarker, MissingKey, OtherOperation],
+        ),
+        ("gocardless", "checkout", &[Replay]),
+        (
+            "brandur",
+            "coinbase-cdp",
+            &[InProgress, Mismatch, MissingKey],
+        ),
+    ];
+    let ran: Vec<_> =
+        futures::stream::iter(cases)
+            .map(|(kept, graded, wanted)| async move {
+                (kept, graded, wanted, report(kept, graded).await)
+            })
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+    for (kept, graded, wanted, report) in ran {
+        let broken: BTreeSet<&str> = findings(&report)
+            .filter(|finding| finding.verdict == Verdict::Fail)
+            .filter_map(|finding| finding.promise)
+            .map(Promise::name)
+            .collect();
+        let wanted: BTreeSet<&str> = wanted.iter().map(|promise| promise.name()).collect();
+        assert_eq!(broken, wanted, "{kept} under {graded}");
+    }
+}
+
+#[test]
+fn what_the_demo_cannot_be_is_said() {
+    let refused: Vec<String> = PROFILES
+        .iter()
+        .filter_map(|profile| policy_of(&named(profile.name).expect("it is built in")).err())
+        .collect();
+    assert_eq!(
+        refused,
+        [
+            "the demo cannot behave as oasis-repeatable-1.0: its keys go with Repeatability-First-Sent, which the demo does not read",
+            "the demo cannot behave as rfc-9110-methods: it has no keys",
+            "the demo cannot behave as azure: its keys go with Repeatability-First-Sent, which the demo does not read",
+            "the demo cannot behave as gcs-preconditions: it has no keys",
+            "the demo cannot behave as worldpay: its answers are XML",
+        ]
+    );
+}
+
+/// The report of a demo that keeps one contract, graded under another one.
+async fn report(kept: &str, graded: &str) -> Report {
+    let contract = named(kept).expect("it is built in");
+    let options = Options {
+        policy: policy_of(&contract).expect("the demo can be it"),
+        retention: retention_of(&contract),
+        work: Duration::from_millis(30),
+        ..Options::default()
+    };
+    let selection = Selection {
+        scenario: SAMPLE.map(str::to_owned).to_vec(),
+        operation: vec!["create-payment".to_owned()],
+        ..Selection::default()
+    };
+    demo_report(options, selection, Some(graded))
+        .await
+        .unwrap_or_else(|failure| panic!("{kept}: {failure}"))
+}
+
+fn findings(report: &Report) -> impl Iterator<Item = &Finding> {
+    report.scenarios.iter().flat_map(|case| &case.findings)
+}
