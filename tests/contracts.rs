@@ -66,7 +66,9 @@ async fn a_demo_that_keeps_a_contract_passes_under_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn under_another_contract_it_fails_in_the_promises_that_differ() {
-    use Promise::{InProgress, Mismatch, MissingKey, OtherOperation, Replay, ReplayMarker};
+    use Promise::{
+        AfterFailure, InProgress, Mismatch, MissingKey, OtherOperation, Replay, ReplayMarker,
+    };
     let cases: [(&str, &str, &[Promise]); 3] = [
         (
             "stripe-v1",
