@@ -126,7 +126,10 @@ fn check(key: &str, policy: &Policy) -> Result<(), String> {
     let rules = &policy.key;
     let permitted = match &rules.characters {
         Some(pattern) => pattern.is_match(key),
-        None => key.bytes().all(|byte| byte.is_ascii_graphic()),
+        // Between quotes a space is a character like any other.
+        None => key
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() || (byte == b' ' && rules.form != Form::Raw)),
     };
     if !permitted {
         return Err("it has characters other than those allowed".to_owned());

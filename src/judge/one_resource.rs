@@ -124,7 +124,7 @@ fn identity<'a>(view: &View<'_>, exchange: &'a Exchange) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use crate::judge::sample::{
-        answered, contract, judged, paid, response, round, scenario, sent, verdict,
+        answered, contract, expecting, judged, paid, response, round, scenario, sent, verdict,
     };
     use crate::verdict::Verdict;
 
@@ -149,7 +149,7 @@ mod tests {
         let finding = |id: &str| {
             let body = format!("{{\"reason\":\"used\",\"of\":\"{id}\"}}");
             let exchanges = [paid("first", "pay_1"), answered("again", 409).body(&body)];
-            judged(&scenario(CLAIM), &contract(lines), vec![round(exchanges)])
+            judged(&expecting(CLAIM), &contract(lines), vec![round(exchanges)])
         };
         assert_eq!(finding("pay_1").verdict, Verdict::Pass);
         assert_eq!(finding("pay_2").verdict, Verdict::Fail);

@@ -2,6 +2,7 @@
 
 mod correct;
 mod flaws;
+mod policy;
 mod surface;
 
 use std::sync::Arc;

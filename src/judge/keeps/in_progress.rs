@@ -80,10 +80,14 @@ fn waited(view: &View<'_>, exchange: &Exchange, runner: &Exchange) -> Look {
             Some(limit) => longest = longest.max(Some(limit)),
         }
     }
-    // One that was sent as the first one ended may have arrived after it.
+    // One that was sent as the first one ended may have arrived after it; and so may one whose
+    // siblings were told at once that the first one still ran.
     let ran = runner.times.ended.saturating_sub(began(runner));
     let both = runner.times.ended.saturating_sub(began(exchange));
-    if longest.is_none() && both < ran / 2 {
+    let told = |other: &Exchange| {
+        same_key(other, exchange) && other.outcome.is_within(Meaning::InFlight.into())
+    };
+    if longest.is_none() && (both < ran / 2 || view.round.exchanges.iter().any(told)) {
         return Look::Nothing(format!(
             "{} may have arrived after the first request was done",
             who(exchange)

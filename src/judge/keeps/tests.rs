@@ -179,6 +179,14 @@ fn a_duplicate_in_progress_is_refused_or_waits() {
             wanted
         );
     }
+    let told = answered("again", 409).at(10, 20);
+    let late = paid("again", "pay_00000001").at(10, 101);
+    let siblings = keeps(
+        "in-progress",
+        &contract(refuses),
+        round([first(), told, late]),
+    );
+    assert_eq!(siblings.verdict, Verdict::Inconclusive);
     let failed = answered("again", 500).at(10, 20);
     let (kept, says) = both("in-progress", round([first(), failed]));
     assert_eq!((kept, says.as_str()), (Verdict::Fail, "failed with 500"));

@@ -1,0 +1,246 @@
+//! The policies that differ from the demo's own.
+
+use super::*;
+use crate::demo::policy::{
+    Expired, Fate, Fates, Form, Gives, InProgress, KeyPolicy, Marker, Mismatch, Place, Policy,
+    Principals, Refusal, Replay, Routes, Said, Step, Unkeyed,
+};
+
+async fn keeping(policy: Policy) -> Subject {
+    Subject::new(Options {
+        policy,
+        work: Duration::from_millis(30),
+        ..Options::default()
+    })
+    .await
+}
+
+fn own() -> Policy {
+    Policy::default()
+}
+
+#[tokio::test]
+async fn a_key_is_read_where_the_policy_has_it() {
+    let place = |place, form| Policy {
+        key: KeyPolicy {
+            place,
+            form,
+            ..KeyPolicy::default()
+        },
+        ..own()
+    };
+    let body = |key: &str| json!({"amount": 1, "reference": "r", "token": key});
+    let bare = Send::payment("unused", "r").without("idempotency-key");
+
+    let api = keeping(place(Place::Member("token".to_owned()), Form::Raw)).await;
+    let first = api.send(&bare.clone().json(&body("k"))).await;
+    assert_eq!(first.status, StatusCode::CREATED);
+    assert!(!first.text().contains("token"), "{}", first.text());
+    assert!(api.send(&bare.clone().json(&body("k"))).await.is_replay());
+    assert_eq!(api.send(&bare).await.problem(), "key-missing");
+
+    let api = keeping(place(Place::Query("token".to_owned()), Form::Raw)).await;
+    let asked = Send {
+        path: "/payments?token=k".to_owned(),
+        ..bare.clone()
+    };
+    assert_eq!(api.send(&asked).await.status, StatusCode::CREATED);
+    assert!(api.send(&asked).await.is_replay());
+
+    let api = keeping(place(Place::Header("Token".to_owned()), Form::Quoted)).await;
+    let quoted = bare.clone().set("token", "\"a, b\"");
+    assert_eq!(api.send(&quoted).await.status, StatusCode::CREATED);
+    assert!(api.send(&quoted).await.is_replay());
+    let unquoted = bare.set("token", "a");
+    assert_eq!(api.send(&unquoted).await.problem(), "key-malformed");
+}
+
+#[tokio::test]
+async fn a_refusal_looks_as_the_policy_says() {
+    let member = |name: &str| Step::Member(name.to_owned());
+    let look = Refusal {
+        members: vec![
+            (
+                vec![member("error"), member("type")],
+                Said::Text("idempotency_error".to_owned()),
+            ),
+            (
+                vec![member("errors"), Step::Item, member("id")],
+                Said::Resource,
+            ),
+        ],
+        headers: vec![("X-Result".to_owned(), Said::Text("rejected".to_owned()))],
+        retry_after: true,
+        ..Refusal::of(400)
+    };
+    let api = keeping(Policy {
+        mismatch: Mismatch::Refuse(look),
+        ..own()
+    })
+    .await;
+    let first = api.send(&Send::payment("k", "r")).await;
+    let refused = api.send(&Send::payment("k", "other")).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert_eq!(refused.json()["error"]["type"], "idempotency_error");
+    assert_eq!(refused.json()["errors"][0]["id"], first.id());
+    assert_eq!(refused.header("x-result"), Some("rejected"));
+    assert_eq!(refused.header("retry-after"), Some("1"));
+}
+
+#[tokio::test]
+async fn a_repeat_is_given_the_current_resource_or_a_conflict_that_names_it() {
+    let gives = |gives| Policy {
+        replay: Replay {
+            gives,
+            status: Some(200),
+        },
+        ..own()
+    };
+    let api = keeping(gives(Gives::Current)).await;
+    let first = api.send(&Send::payment("k", "r")).await;
+    let change = Send::new(Method::PATCH, &format!("/payments/{}", first.id()))
+        .set("idempotency-key", "c")
+        .json(&json!({"memo": "changed"}));
+    assert_eq!(api.send(&change).await.status, StatusCode::OK);
+    let again = api.send(&Send::payment("k", "r")).await;
+    assert_eq!(again.status, StatusCode::OK);
+    assert_eq!(
+        (again.id(), &again.json()["memo"]),
+        (first.id(), &json!("changed"))
+    );
+
+    let api = keeping(gives(Gives::Conflict(Refusal::of(409)))).await;
+    let first = api.send(&Send::payment("k", "r")).await;
+    let again = api.send(&Send::payment("k", "r")).await;
+    assert_eq!(
+        (again.status, again.is_replay()),
+        (StatusCode::CONFLICT, false)
+    );
+    let link = format!("</payments/{}>; rel=\"related\"", first.id());
+    assert_eq!(again.header("link"), Some(link.as_str()));
+}
+
+#[tokio::test]
+async fn a_key_space_is_as_wide_as_the_policy_says() {
+    let routes = |routes| Policy { routes, ..own() };
+    let api = keeping(routes(Routes::Together)).await;
+    api.send(&Send::payment("k", "r")).await;
+    assert_eq!(
+        api.send(&Send::refund("k", "r")).await.problem(),
+        "key-reused"
+    );
+
+    let api = keeping(routes(Routes::Ignored)).await;
+    let first = api.send(&Send::payment("k", "r")).await;
+    assert_eq!(api.send(&Send::refund("k", "r")).await.id(), first.id());
+    let changed = api.send(&Send::payment("k", "other")).await;
+    assert_eq!(changed.problem(), "key-reused");
+
+    for (principals, session, tenant) in [
+        (Principals::Tenant, true, false),
+        (Principals::Token, false, false),
+        (Principals::Everyone, true, true),
+    ] {
+        let api = keeping(Policy {
+            principals,
+            ..own()
+        })
+        .await;
+        api.send(&Send::payment("k", "r")).await;
+        let other = api
+            .send(&Send::payment("k", "r").token("tenant-a-other"))
+            .await;
+        assert_eq!(other.is_replay(), session, "{principals:?}");
+        let other = api.send(&Send::payment("k", "r").token("tenant-b")).await;
+        assert_eq!(other.is_replay(), tenant, "{principals:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_duplicate_in_flight_waits_for_the_first_answer() {
+    let api = keeping(Policy {
+        in_progress: InProgress::Wait(Duration::from_secs(5), Refusal::of(409)),
+        ..own()
+    })
+    .await;
+    let send = Send::payment("k", "r").behaviour("slow");
+    let (one, two) = tokio::join!(api.send(&send), api.send(&send));
+    assert_eq!(one.id(), two.id());
+    assert_eq!(u8::from(one.is_replay()) + u8::from(two.is_replay()), 1);
+}
+
+#[tokio::test]
+async fn failures_are_stored_or_block_the_key_where_the_policy_says_so() {
+    let after = |fate| Policy {
+        after: Fates {
+            validation: fate,
+            declined: fate,
+            server_error: fate,
+        },
+        ..own()
+    };
+    let invalid = Send::payment("v", "r").json(&json!({"amount": -1}));
+    let sends = || {
+        [
+            invalid.clone(),
+            Send::payment("d", "r").behaviour("decline"),
+            Send::payment("s", "r").behaviour("fail-once"),
+        ]
+    };
+    let api = keeping(after(Fate::Stored)).await;
+    for send in sends() {
+        let first = api.send(&send).await;
+        let again = api.send(&send).await;
+        assert_eq!((again.status, again.is_replay()), (first.status, true));
+        assert_eq!(again.body, first.body);
+    }
+    assert_eq!(
+        api.send(&Send::payment("v", "r")).await.problem(),
+        "key-reused"
+    );
+    let api = keeping(after(Fate::Blocked)).await;
+    for send in sends() {
+        api.send(&send).await;
+        assert_eq!(api.send(&send).await.problem(), "key-reused");
+    }
+}
+
+#[tokio::test]
+async fn the_other_terms_are_kept() {
+    let api = keeping(Policy {
+        missing: Unkeyed::Execute,
+        mismatch: Mismatch::Replay,
+        expired: Expired::Refuse(Refusal::of(412)),
+        marker: Marker::KeyEcho("X-Key".to_owned()),
+        ..own()
+    })
+    .await;
+    let bare = Send::payment("k", "r").without("idempotency-key");
+    assert_eq!(api.send(&bare).await.status, StatusCode::CREATED);
+    let first = api.send(&Send::payment("k", "r")).await;
+    assert_eq!(first.header("x-key"), Some("k"));
+    let changed = api.send(&Send::payment("k", "other")).await;
+    assert_eq!(changed.id(), first.id());
+    api.advance(25 * 60 * 60).await;
+    assert_eq!(
+        api.send(&Send::payment("k", "r")).await.problem(),
+        "key-expired"
+    );
+
+    let api = keeping(Policy {
+        mismatch: Mismatch::Execute,
+        marker: Marker::Member {
+            path: vec![Step::Member("replayed".to_owned())],
+            value: "true".to_owned(),
+            first: Some("false".to_owned()),
+        },
+        ..own()
+    })
+    .await;
+    let first = api.send(&Send::payment("k", "r")).await;
+    assert_eq!(first.json()["replayed"], false);
+    let changed = api.send(&Send::payment("k", "other")).await;
+    assert_ne!(changed.id(), first.id());
+    let again = api.send(&Send::payment("k", "r")).await;
+    assert_eq!(again.json()["replayed"], true);
+}
