@@ -4,12 +4,10 @@ use crate::plan::{Plan, PlannedCase};
 use crate::scenario::{Key, OperationRole, PrincipalRole, Request, Step};
 use crate::target::Target;
 use crate::target::key::{Carrier, KeyForm, KeyPlace, KeyUse};
-use crate::target::operation::{Group, Operation, Variant};
 use crate::target::placeholder::{Placeholder, Values};
 use crate::target::principal::Principal;
 use crate::target::render::{Credentials, Form, Recipe, render};
 use serde_json::Value;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use url::Url;
@@ -109,7 +107,7 @@ fn made(target: &Target, planned: &PlannedCase, effective: &Effective) -> Result
     let variants = effective
         .variants
         .iter()
-        .map(|name| first_variant(operation, name))
+        .map(|name| operation.likeliest_variation(name))
         .collect::<Result<Vec<_>, _>>()?;
     let patches: Vec<_> = variants.iter().map(|variant| &variant.patch).collect();
     let forms: Vec<Form> = effective
@@ -157,26 +155,6 @@ fn made(target: &Target, planned: &PlannedCase, effective: &Effective) -> Result
         let _ = write!(text, ": {body}");
     }
     Ok(text)
-}
-
-/// The variant that the name most likely means; which of several it is, only a trial tells.
-fn first_variant<'a>(operation: &'a Operation, name: &str) -> Result<Cow<'a, Variant>, String> {
-    let undeclared = || {
-        Cow::Owned(Variant {
-            group: Group::Named,
-            name: name.to_owned(),
-            patch: Default::default(),
-            heals: false,
-            per_execution: None,
-            before: None,
-            after: None,
-        })
-    };
-    Ok(operation
-        .variation(name)?
-        .into_iter()
-        .next()
-        .unwrap_or_else(undeclared))
 }
 
 fn copies(step: &Step) -> String {

@@ -3,6 +3,7 @@
 use super::mask::Masker;
 use crate::target::operation::Operation;
 use crate::target::selector::{Answer, Selector};
+use crate::target::volatile::is_volatile_header;
 use crate::transcript::{Response, Token};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -51,7 +52,7 @@ pub(super) fn record(
     let mut volatile_headers: BTreeSet<String> = headers
         .iter()
         .map(|(name, _)| name.to_ascii_lowercase())
-        .filter(|name| is_volatile(name))
+        .filter(|name| is_volatile_header(name))
         .collect();
     volatile_headers.extend(
         operation
@@ -177,24 +178,6 @@ fn remove(json: &mut Value, pointer: &str) {
     }
 }
 
-/// Headers that change with every response, whatever the target says.
-pub(super) fn is_volatile(name: &str) -> bool {
-    matches!(
-        name,
-        "date"
-            | "age"
-            | "server-timing"
-            | "set-cookie"
-            | "traceparent"
-            | "connection"
-            | "keep-alive"
-            | "transfer-encoding"
-    ) || name.ends_with("request-id")
-        || name.contains("ratelimit")
-        || name.starts_with("cf-")
-        || name.starts_with("x-amzn-")
-}
-
 /// The strings of a response that could give its owner away.
 fn tokens(
     answer: &Answer<'_>,
@@ -240,7 +223,7 @@ fn tokens(
         if name == "www-authenticate" {
             add(&value, "header www-authenticate", true, false);
         }
-        if is_volatile(&name) {
+        if is_volatile_header(&name) {
             continue;
         }
         for word in telling_words(&value) {

@@ -88,12 +88,7 @@ impl World {
             return known.clone();
         }
         drop(chosen);
-        let candidates = operation.variation(name)?;
-        candidates
-            .into_iter()
-            .next()
-            .map(Cow::into_owned)
-            .ok_or_else(|| format!("{} has no variant `{name}`", operation.name))
+        operation.likeliest_variation(name).map(Cow::into_owned)
     }
 
     /// The bytes of a request that is no operation's own.

@@ -87,6 +87,15 @@ impl Operation {
         }
     }
 
+    /// The variant that a scenario's name most likely means: the first of [`Operation::variation`].
+    pub fn likeliest_variation(&self, name: &str) -> Result<Cow<'_, Variant>, String> {
+        let candidates = self.variation(name)?;
+        candidates
+            .into_iter()
+            .next()
+            .ok_or_else(|| format!("{} has no variant `{name}`", self.name))
+    }
+
     fn declared(&self, wanted: impl Fn(&Variant) -> bool) -> Vec<Cow<'_, Variant>> {
         let found = self.variants.iter().filter(|variant| wanted(variant));
         found.map(Cow::Borrowed).collect()

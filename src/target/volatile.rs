@@ -1,7 +1,7 @@
 //! Headers that differ between two responses of any API.
 
-/// Whether a header says nothing about what happened: times, request numbers, rates, cookies, and
-/// what proxies add. Such headers are never compared.
+/// Whether a header says nothing about what happened: times, request numbers, rates, cookies, what
+/// proxies add, and what belongs to the connection. Such headers are never compared.
 pub fn is_volatile_header(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let exact = [
@@ -10,10 +10,12 @@ pub fn is_volatile_header(name: &str) -> bool {
         "server-timing",
         "set-cookie",
         "traceparent",
-        "request-id",
+        "connection",
+        "keep-alive",
+        "transfer-encoding",
     ];
     exact.contains(&name.as_str())
-        || name.ends_with("-request-id")
+        || name.ends_with("request-id")
         || name.contains("ratelimit")
         || name.contains("rate-limit")
         || name.starts_with("cf-")

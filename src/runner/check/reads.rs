@@ -1,13 +1,14 @@
 //! Two reads of what was made, a second apart: what differs is volatile.
 
 use super::sheet::{Sheet, identity, succeeded};
-use crate::runner::answer::{is_volatile, record};
+use crate::runner::answer::record;
 use crate::runner::baseline::Baseline;
 use crate::runner::fetch::Fetched;
 use crate::runner::rendering::Filling;
 use crate::runner::world::World;
 use crate::scenario::PrincipalRole;
 use crate::target::operation::Operation;
+use crate::target::volatile::is_volatile_header;
 use crate::target_check::Mark;
 use crate::transcript::Response;
 use serde_json::Value;
@@ -93,7 +94,7 @@ fn differences(one: &Response, other: &Response) -> Vec<String> {
         let lower = name.to_ascii_lowercase();
         let again: Vec<&str> = other.header(name).collect();
         if !again.contains(&value.as_str())
-            && !is_volatile(&lower)
+            && !is_volatile_header(&lower)
             // It follows from the body.
             && lower != "content-length"
             && !one.volatile_headers.contains(&lower)
