@@ -13,6 +13,7 @@
 
 pub mod checklist;
 pub mod cli;
+pub mod client;
 pub mod contract;
 pub mod demo;
 pub mod grade;
@@ -20,6 +21,7 @@ pub mod hook;
 pub mod judge;
 pub mod outcome;
 pub mod plan;
+pub mod process;
 pub mod promise;
 pub mod report;
 pub mod runner;

@@ -28,6 +28,8 @@ pub enum Command {
     Init(InitArgs),
     /// Start the demo API and run everything against it.
     Demo(DemoArgs),
+    /// Grade a client: stand before the API, lose its answers, and watch what it sends again.
+    Client(ClientArgs),
     /// Judge a recorded run again, under its own or another contract; send nothing.
     Report(ReportArgs),
     /// Start the demo API alone.
@@ -163,6 +165,44 @@ pub struct DemoArgs {
     /// What is shown and written.
     #[command(flatten)]
     pub output: Output,
+}
+
+/// The arguments of `client`.
+#[derive(Debug, clap::Args)]
+pub struct ClientArgs {
+    /// The target file.
+    #[arg(long, value_name = "FILE")]
+    pub target: PathBuf,
+    /// The API that requests are let through to; without it, the demo API, as the contract says.
+    #[arg(long, value_name = "URL")]
+    pub upstream: Option<String>,
+    /// Grade against this contract instead of the target file's.
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
+    /// Set a variable of the target file (repeatable).
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// A file of NAME=VALUE lines with secrets.
+    #[arg(long, value_name = "FILE")]
+    pub secrets: Option<PathBuf>,
+    /// Go on although the target looks like a live one.
+    #[arg(long)]
+    pub live: bool,
+    /// A folder with scenarios of your own, beside the built-in ones.
+    #[arg(long, value_name = "DIR")]
+    pub scenarios: Option<PathBuf>,
+    /// Commands that run at once.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub jobs: usize,
+    /// Which scenarios.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// What is shown and written.
+    #[command(flatten)]
+    pub output: Output,
+    /// The command that makes one operation at $IDEMSPEC_URL, and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
 }
 
 /// The arguments of `report`.

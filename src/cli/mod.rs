@@ -3,6 +3,7 @@
 
 pub mod args;
 pub mod check;
+pub mod client;
 mod dry_run;
 pub mod exit;
 pub mod explain;
@@ -55,6 +56,7 @@ fn obey(command: Command) -> Result<Exit, Failure> {
         Command::Check(args) => check::check(args),
         Command::Init(args) => init::init(&args),
         Command::Demo(args) => run::demo(args),
+        Command::Client(args) => client::client(args),
         Command::Report(args) => report::report(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Lint(args) => lint::lint(&args),

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 /// The version of the JSON report.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 
 /// What is asked for, with everything read and chosen.
 struct Job {
@@ -205,15 +205,26 @@ pub(super) fn present(
     output: &Output,
     mut failures: Vec<Failure>,
 ) -> Result<Exit, Failure> {
-    let report = recorded.report();
-    failures.extend(files::write_reports(
-        &report,
-        &output.reports,
-        &output.options(),
-    ));
     if let Some(file) = &output.write_contract {
         failures.extend(write_contract::write(recorded, file).err());
     }
+    show(&recorded.report(), output, failures)
+}
+
+/// Shows a report, and writes what was asked for. `failures` are those of writing before.
+///
+/// # Errors
+/// When nothing can be shown.
+pub(super) fn show(
+    report: &Report,
+    output: &Output,
+    mut failures: Vec<Failure>,
+) -> Result<Exit, Failure> {
+    failures.extend(files::write_reports(
+        report,
+        &output.reports,
+        &output.options(),
+    ));
     let look = Look {
         color: true,
         width: screen::width().unwrap_or(console::FILE_WIDTH),
@@ -223,18 +234,18 @@ pub(super) fn present(
             (false, false) => Detail::Normal,
         },
     };
-    screen::say(&console::render(&report, &look))?;
+    screen::say(&console::render(report, &look))?;
     for failure in &failures {
         screen::remark(&failure.to_string());
     }
     if failures.is_empty() {
-        Ok(Exit::of(&report, output.strict))
+        Ok(Exit::of(report, output.strict))
     } else {
         Ok(Exit::Unable)
     }
 }
 
-fn unknown_operation(wanted: &str, target: &Target) -> Failure {
+pub(super) fn unknown_operation(wanted: &str, target: &Target) -> Failure {
     let names = || target.operations.iter().map(|known| known.name.as_str());
     Failure::Usage(match yaml::nearest(wanted, names()) {
         Some(near) => format!("there is no operation `{wanted}`: did you mean `{near}`?"),
@@ -334,7 +345,7 @@ async fn observe(
     })
 }
 
-fn micros(since: Instant) -> u64 {
+pub(super) fn micros(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 

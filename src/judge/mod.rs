@@ -3,6 +3,7 @@
 
 mod answered;
 mod bounded;
+pub mod client;
 mod effects;
 mod exists;
 mod keeps;

@@ -1,6 +1,7 @@
 //! A report as text: each format is one pure function of a finished [`Report`]. Nothing is judged
 //! or graded here, and nothing is written anywhere.
 
+mod attempts;
 mod clean;
 pub mod console;
 mod entry;

@@ -3,6 +3,7 @@
 //! in. It knows nothing of contracts or scenarios, and never touches the network.
 
 pub mod action;
+pub mod client;
 mod derive;
 pub mod duration;
 pub mod host;
@@ -32,6 +33,7 @@ use crate::yaml::Node;
 
 use action::Hooks;
 use action::Server;
+use client::Client;
 use key::KeyPlace;
 use operation::Fixture;
 use operation::Operation;
@@ -82,6 +84,8 @@ pub struct Target {
     pub hooks: Hooks,
     /// A server that the tool starts itself.
     pub server: Option<Server>,
+    /// How its client is told where to go, and what is known of it.
+    pub client: Client,
     /// Every secret of the file, for masking.
     pub secrets: Vec<SecretValue>,
     /// The sign that this is no sandbox, as a sentence.

@@ -4,6 +4,7 @@ use super::{Detail, Look, color};
 use crate::checklist::ItemId;
 use crate::grade::{CaseReport, Report};
 use crate::judge::Finding;
+use crate::report::attempts;
 use crate::report::clean::line;
 use crate::report::entry::{Entry, Standing, entries, severity};
 use crate::report::evidence;
@@ -68,6 +69,11 @@ fn block(case: &CaseReport, entries: &[Entry<'_>], look: &Look, text: &mut Strin
             explained.push(finding.item);
             let item = finding.item.item();
             let _ = writeln!(text, "      why it matters: {}", item.why);
+        }
+    }
+    if let (Some(client), Some(finding)) = (&case.client, gravest.finding) {
+        for row in attempts::text(client, finding, look.width - 4).lines() {
+            let _ = writeln!(text, "    {row}");
         }
     }
     for (number, marked) in rounds(case, entries, look.detail) {

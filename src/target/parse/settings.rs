@@ -7,6 +7,7 @@ use crate::yaml::Entry;
 use crate::yaml::Node;
 use crate::yaml::Value;
 
+use super::client::client;
 use super::context::PartOfFile;
 use super::limits::limits;
 use super::live;
@@ -91,6 +92,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
     let limits_node = fields.take("limits");
     let hooks = fields.take("hooks").map(|node| hooks(reader, node));
     let server = fields.take("server").and_then(|node| server(reader, node));
+    let client = fields.take("client").map(|node| client(reader, node));
     fields.finish();
     let base_urls = base_urls?;
     let limits = limits(reader, limits_node, live::all_loopback(&base_urls));
@@ -113,6 +115,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         limits,
         hooks: hooks.unwrap_or_default(),
         server,
+        client: client.unwrap_or_default(),
         secrets: reader.secrets(),
         looks_live: None,
         source,
