@@ -142,6 +142,13 @@ pub struct KeyUsed {
     pub value: Option<String>,
     /// Whether the contract calls it malformed (an empty one always is).
     pub malformed: bool,
+    /// By how much the date of first sending that went with it was put back on purpose.
+    #[serde(
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub backdated: Option<Duration>,
 }
 
 /// What was sent, masked.
@@ -165,6 +172,13 @@ pub struct SentRequest {
 /// When what happened, from the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
+    /// It was begun, or what was held back of it was let go.
+    #[serde(
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub released: Option<Duration>,
     /// The last request byte was handed to the kernel.
     #[serde(
         default,

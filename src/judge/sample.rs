@@ -152,6 +152,7 @@ pub(super) fn sent(step: &str) -> Exchange {
         key: KeyUsed {
             value: Some("k".to_owned()),
             malformed: false,
+            backdated: None,
         },
         variants: Vec::new(),
         forms: Vec::new(),
@@ -254,6 +255,7 @@ impl Exchange {
     pub(super) fn at(mut self, sent: u64, ended: u64) -> Exchange {
         let answered = self.response.is_some();
         self.times = Times {
+            released: None,
             sent: Some(millis(sent)),
             first_byte: answered.then(|| millis(ended)),
             last_byte: answered.then(|| millis(ended)),

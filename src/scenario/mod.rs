@@ -8,6 +8,7 @@ mod check;
 pub mod client;
 mod expectation;
 mod fault;
+mod first_sent;
 mod key;
 pub mod library;
 mod moment;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 pub use expectation::{Bound, Check, Expectation, OutcomeBound, SeekIn};
 pub use fault::{Close, Fault, ResponsePart};
+pub use first_sent::FirstSent;
 pub use key::{Key, KeyShape, KeyTwist};
 pub use moment::{Amount, Moment, Quantity, TimeSpan, When};
 pub use parse::parse;

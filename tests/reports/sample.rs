@@ -191,6 +191,7 @@ pub fn exchange(copy: u32, body: &str) -> Exchange {
         key: KeyUsed {
             value: Some("burst-key".to_owned()),
             malformed: false,
+            backdated: None,
         },
         variants: Vec::new(),
         forms: Vec::new(),
@@ -203,6 +204,7 @@ pub fn exchange(copy: u32, body: &str) -> Exchange {
             reworded: false,
         },
         times: Times {
+            released: None,
             sent: Some(Duration::from_millis(1_000)),
             first_byte: None,
             last_byte: None,
