@@ -16,6 +16,7 @@ pub mod cli;
 pub mod client;
 pub mod contract;
 pub mod demo;
+pub mod demo_client;
 pub mod grade;
 pub mod hook;
 pub mod judge;

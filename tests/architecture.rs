@@ -14,6 +14,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("verdict", &[]),
     ("yaml", &[]),
     ("demo", &[]),
+    ("demo_client", &[]),
     (
         "scenario",
         &["checklist", "hook", "outcome", "promise", "yaml"],
@@ -119,6 +120,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "client",
             "contract",
             "demo",
+            "demo_client",
             "grade",
             "hook",
             "judge",

@@ -2,6 +2,7 @@
 
 use crate::checklist::ItemId;
 use crate::demo::Flaw;
+use crate::demo_client::Habit;
 use crate::report::{self, Format, junit};
 use crate::yaml;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
@@ -30,6 +31,9 @@ pub enum Command {
     Demo(DemoArgs),
     /// Grade a client: stand before the API, lose its answers, and watch what it sends again.
     Client(ClientArgs),
+    /// Be the demo client, with its habits.
+    #[command(hide = true)]
+    DemoClient(DemoClientArgs),
     /// Judge a recorded run again, under its own or another contract; send nothing.
     Report(ReportArgs),
     /// Start the demo API alone.
@@ -172,7 +176,10 @@ pub struct DemoArgs {
 pub struct ClientArgs {
     /// The target file.
     #[arg(long, value_name = "FILE")]
-    pub target: PathBuf,
+    pub target: Option<PathBuf>,
+    /// Grade the demo client with this habit instead of a command (see `idemspec list habits`).
+    #[arg(long, value_name = "NAME", value_parser = habit, conflicts_with_all = ["target", "upstream", "contract", "command"])]
+    pub habit: Option<Habit>,
     /// The API that requests are let through to; without it, the demo API, as the contract says.
     #[arg(long, value_name = "URL")]
     pub upstream: Option<String>,
@@ -201,8 +208,16 @@ pub struct ClientArgs {
     #[command(flatten)]
     pub output: Output,
     /// The command that makes one operation at $IDEMSPEC_URL, and its arguments.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "habit", value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+/// The arguments of the demo client.
+#[derive(Debug, clap::Args)]
+pub struct DemoClientArgs {
+    /// What it does.
+    #[arg(value_parser = habit)]
+    pub habit: Habit,
 }
 
 /// The arguments of `report`.
@@ -351,6 +366,8 @@ pub enum Listed {
     Promises,
     /// The defects that the demo can be given.
     Flaws,
+    /// What the demo client can be made to do.
+    Habits,
 }
 
 /// The arguments of `explain`.
@@ -397,6 +414,14 @@ fn flaw(name: &str) -> Result<Flaw, String> {
     Flaw::from_name(name).ok_or_else(|| match yaml::nearest(name, names()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`idemspec list flaws` shows all".to_owned(),
+    })
+}
+
+fn habit(name: &str) -> Result<Habit, String> {
+    let names = || Habit::ALL.iter().map(|habit| habit.name());
+    Habit::from_name(name).ok_or_else(|| match yaml::nearest(name, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`idemspec list habits` shows all".to_owned(),
     })
 }
 

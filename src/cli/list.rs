@@ -8,6 +8,7 @@ use super::select;
 use crate::checklist::ItemId;
 use crate::contract;
 use crate::demo::Flaw;
+use crate::demo_client::Habit;
 use crate::promise::Promise;
 use std::fmt::Write;
 
@@ -28,6 +29,10 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
                 let about = super::explain::about_promise(*promise);
                 (promise.name().to_owned(), about.to_owned())
             })
+            .collect(),
+        Listed::Habits => Habit::ALL
+            .iter()
+            .map(|habit| (habit.name().to_owned(), habit.says().to_owned()))
             .collect(),
         Listed::Flaws => Flaw::ALL
             .iter()

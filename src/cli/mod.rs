@@ -58,6 +58,7 @@ fn obey(command: Command) -> Result<Exit, Failure> {
         Command::Init(args) => init::init(&args),
         Command::Demo(args) => run::demo(args),
         Command::Client(args) => client::client(args),
+        Command::DemoClient(args) => client::be_the_demo_client(&args),
         Command::Report(args) => report::report(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Lint(args) => lint::lint(&args),

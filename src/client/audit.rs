@@ -15,13 +15,16 @@ use crate::scenario::client::{ClientCase, ClientFault, CommandRun, Then};
 use crate::target::client::Client;
 use crate::transcript::client::{Attempt, ClientRound, RunEnd, RunFacts};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
 /// Attempts of one run after which the command is ended: more than any sound client makes.
 pub const MOST_ATTEMPTS: usize = 40;
+
+/// The name of the authority's certificate in the folder of the audit.
+pub const CERTIFICATE: &str = "ca.pem";
 
 /// How long a slow answer is held back, in time limits of the client.
 const HOLD: u32 = 3;
@@ -37,8 +40,8 @@ pub struct Audit {
     pub answers: Answers,
     /// For clients that speak https.
     pub authority: Arc<Authority>,
-    /// Where the authority's certificate stands.
-    pub certificate: PathBuf,
+    /// A folder of the audit's own, with the authority's certificate in it.
+    pub folder: PathBuf,
     /// The command and its arguments.
     pub command: Vec<String>,
     /// What the target file says of the client.
@@ -63,7 +66,7 @@ impl Audit {
             killed: false,
             resumes: None,
         };
-        self.run(&run, "plain").await
+        self.run(&run, "plain", &self.state("plain")).await
     }
 
     /// All runs of a case, once; `id` is the case's.
@@ -72,22 +75,36 @@ impl Audit {
             number,
             ..ClientRound::default()
         };
+        let state = self.state(&format!("{id}-{number}"));
         for run in &case.runs {
-            let (facts, attempts) = self.run(run, id).await;
+            let (facts, attempts) = self.run(run, id, &state).await;
             round.runs.push(facts);
             round.attempts.extend(attempts);
         }
         round
     }
 
-    async fn run(&self, run: &CommandRun, id: &str) -> (RunFacts, Vec<Attempt>) {
+    /// A folder for what the command keeps from one run of a round to the next.
+    fn state(&self, name: &str) -> PathBuf {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        let folder = self
+            .folder
+            .join(name.chars().map(plain).collect::<String>());
+        // A command that keeps nothing does not miss it.
+        let _ = std::fs::create_dir_all(&folder);
+        folder
+    }
+
+    async fn run(&self, run: &CommandRun, id: &str, state: &Path) -> (RunFacts, Vec<Attempt>) {
         let permit = self.permits.acquire().await;
         let book = Arc::new(Book::new(self.clock, run.clone(), MOST_ATTEMPTS));
         let began = self.clock.now();
         let lateness = Lateness::measure();
         let (end, wrote) = match self.open(&book, run) {
             Ok(door) => {
-                let obeyed = self.obey(&book, run, id, door.address).await;
+                let obeyed = self
+                    .obey(&book, run, self.variables(run, id, state, door.address))
+                    .await;
                 door.close().await;
                 obeyed
             }
@@ -125,10 +142,9 @@ impl Audit {
         &self,
         book: &Book,
         run: &CommandRun,
-        id: &str,
-        address: SocketAddr,
+        variables: Vec<(String, String)>,
     ) -> (RunEnd, String) {
-        let mut running = match Running::start(&self.command, &self.variables(run, id, address)) {
+        let mut running = match Running::start(&self.command, &variables) {
             Ok(running) => running,
             Err(end) => return (end, String::new()),
         };
@@ -147,12 +163,19 @@ impl Audit {
     }
 
     /// What the command is told.
-    fn variables(&self, run: &CommandRun, id: &str, address: SocketAddr) -> Vec<(String, String)> {
+    fn variables(
+        &self,
+        run: &CommandRun,
+        id: &str,
+        state: &Path,
+        address: SocketAddr,
+    ) -> Vec<(String, String)> {
         let path = &self.base_path;
         let url = format!("http://{address}{path}");
         let https = format!("https://{address}{path}");
         let port = address.port().to_string();
-        let ca = self.certificate.display().to_string();
+        let ca = self.folder.join(CERTIFICATE).display().to_string();
+        let state = state.display().to_string();
         let filled = |text: &str| {
             text.replace("${url}", &url)
                 .replace("${https-url}", &https)
@@ -166,6 +189,7 @@ impl Audit {
             ("IDEMSPEC_CA", &ca),
             ("IDEMSPEC_SCENARIO", id),
             ("IDEMSPEC_RUN", &run.name),
+            ("IDEMSPEC_STATE", &state),
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();

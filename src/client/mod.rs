@@ -23,7 +23,7 @@ mod tls;
 mod upstream;
 
 pub use answer::Answers;
-pub use audit::{Audit, MOST_ATTEMPTS};
+pub use audit::{Audit, CERTIFICATE, MOST_ATTEMPTS};
 pub use clock::Clock;
 pub use refusals::counts_refused;
 pub use subject::Subject;

@@ -27,23 +27,45 @@ impl Drop for Refusals {
 
 /// Whether refused connections can be counted here.
 pub fn counts_refused() -> bool {
-    packets().is_some()
+    packets(0).is_some()
 }
 
+/// A socket that is given the resets that come from a port of this machine, and nothing else: what
+/// is not looked at cannot fill it.
 #[cfg(target_os = "linux")]
-fn packets() -> Option<socket2::Socket> {
-    use socket2::{Domain, Protocol, Socket, Type};
-    /// All protocols, in network order (packet(7)).
-    const ALL: u16 = 3;
-    let protocol = Protocol::from(i32::from(ALL.to_be()));
+fn packets(port: u16) -> Option<socket2::Socket> {
+    use socket2::{Domain, Protocol, SockFilter, Socket, Type};
+    /// IPv4, in network order (packet(7)).
+    const IPV4: u16 = 0x0800;
+    /// Instructions of the packet filter (Linux, Documentation/networking/filter.rst).
+    const LOAD_BYTE: u16 = 0x30;
+    const LOAD_HEADER_LENGTH: u16 = 0xb1;
+    const LOAD_HALF_BEYOND: u16 = 0x48;
+    const LOAD_BYTE_BEYOND: u16 = 0x50;
+    const EQUALS: u16 = 0x15;
+    const HAS: u16 = 0x45;
+    const RETURN: u16 = 0x06;
+    let filter = [
+        SockFilter::new(LOAD_BYTE, 0, 0, 23),
+        SockFilter::new(EQUALS, 0, 6, 6),
+        SockFilter::new(LOAD_HEADER_LENGTH, 0, 0, 14),
+        SockFilter::new(LOAD_HALF_BEYOND, 0, 0, 14),
+        SockFilter::new(EQUALS, 0, 3, u32::from(port)),
+        SockFilter::new(LOAD_BYTE_BEYOND, 0, 0, 27),
+        SockFilter::new(HAS, 0, 1, 0x04),
+        SockFilter::new(RETURN, 0, 0, 128),
+        SockFilter::new(RETURN, 0, 0, 0),
+    ];
+    let protocol = Protocol::from(i32::from(IPV4.to_be()));
     let socket = Socket::new(Domain::PACKET, Type::RAW, Some(protocol)).ok()?;
+    socket.attach_filter(&filter).ok()?;
     let pause = Duration::from_millis(20);
     socket.set_read_timeout(Some(pause)).ok()?;
     Some(socket)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn packets() -> Option<socket2::Socket> {
+fn packets(_port: u16) -> Option<socket2::Socket> {
     None
 }
 
@@ -57,7 +79,7 @@ impl Refusals {
 
     /// Enters every refused connection to `port` in the book; `None` where they cannot be seen.
     pub(super) fn watch(port: u16, book: &Arc<Book>) -> Option<Refusals> {
-        let mut socket = packets()?;
+        let mut socket = packets(port)?;
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);
         let (finished, done) = oneshot::channel();
@@ -105,7 +127,6 @@ fn refused(frame: &[u8], port: u16) -> Option<(u16, u32)> {
     let ip = frame.get(14..)?;
     let tcp = match number(frame.get(12..14)?) {
         0x0800 if *ip.get(9)? == 6 => ip.get(usize::from(ip.first()? & 15) * 4..)?,
-        0x86DD if *ip.get(6)? == 6 => ip.get(40..)?,
         _ => return None,
     };
     let flags = *tcp.get(13)?;

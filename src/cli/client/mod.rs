@@ -2,9 +2,10 @@
 //! findings to the report.
 
 mod baseline;
+pub mod builtin;
 mod upstream;
 
-use super::args::ClientArgs;
+use super::args::{ClientArgs, DemoClientArgs};
 use super::exit::Exit;
 use super::failure::Failure;
 use super::progress::{Callback, Progress};
@@ -12,8 +13,9 @@ use super::run::{FORMAT, micros, runtime, show, unknown_operation};
 use super::select;
 use super::server::asked_to_end;
 use super::target::{self, Ready};
-use crate::client::{self, Answers, Audit, Authority, Clock, MOST_ATTEMPTS, Subject};
+use crate::client::{self, Answers, Audit, Authority, CERTIFICATE, Clock, MOST_ATTEMPTS, Subject};
 use crate::contract::Contract;
+use crate::demo_client::{self, Habit};
 use crate::grade::{JudgedClient, Report, RunInfo, grade_client};
 use crate::judge;
 use crate::plan::client::why_not;
@@ -48,8 +50,17 @@ pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
             "--write-contract is about an API: `idemspec run` writes one".to_owned(),
         ));
     }
+    if let Some(habit) = args.habit {
+        return of_the_demo_client(habit, &args);
+    }
+    let Some(file) = &args.target else {
+        return Err(Failure::Usage(
+            "name the target file with --target, or a habit of the demo client with --habit"
+                .to_owned(),
+        ));
+    };
     let ready = target::from_file(
-        &args.target,
+        file,
         &args.set,
         args.secrets.as_deref(),
         &[],
@@ -82,6 +93,41 @@ pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
     })
 }
 
+fn of_the_demo_client(habit: Habit, args: &ClientArgs) -> Result<Exit, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|problem| Failure::Unable(format!("this program cannot be found: {problem}")))?;
+    runtime()?.block_on(async {
+        let progress = Progress::new(args.output.quiet);
+        let report = builtin::habit_report(
+            &program,
+            habit,
+            &args.selection,
+            args.jobs.max(1),
+            &progress.callback(),
+        )
+        .await;
+        progress.finish();
+        show(&report?, &args.output, Vec::new())
+    })
+}
+
+/// Is the demo client: what `--habit` runs as its command.
+///
+/// # Errors
+/// When it is not told where the API is.
+pub fn be_the_demo_client(args: &DemoClientArgs) -> Result<Exit, Failure> {
+    let url = std::env::var("IDEMSPEC_URL")
+        .map_err(|_| Failure::Usage("IDEMSPEC_URL says where the API is".to_owned()))?;
+    let state = std::env::var("IDEMSPEC_STATE")
+        .ok()
+        .map(|folder| format!("{folder}/key"));
+    match demo_client::run(args.habit, &url, state.as_deref()) {
+        Ok(true) => Ok(Exit::Clean),
+        Ok(false) => Ok(Exit::Failed),
+        Err(why) => Err(Failure::Usage(why)),
+    }
+}
+
 /// Audits a client; Ctrl-C ends it, and what was seen until then is reported.
 async fn audited(job: Job, progress: &Callback) -> Result<Report, Failure> {
     let began = Instant::now();
@@ -103,7 +149,7 @@ async fn audited(job: Job, progress: &Callback) -> Result<Report, Failure> {
     let behind = Behind::start(&ready, own, upstream.as_deref()).await?;
     let folder = Folder::new()?;
     let authority = Authority::new().map_err(Failure::Unable)?;
-    let certificate = folder.0.join("ca.pem");
+    let certificate = folder.0.join(CERTIFICATE);
     std::fs::write(&certificate, authority.certificate())
         .map_err(|problem| Failure::Unable(format!("{}: {problem}", certificate.display())))?;
     let audit = Audit {
@@ -111,7 +157,7 @@ async fn audited(job: Job, progress: &Callback) -> Result<Report, Failure> {
         upstream: behind.upstream.clone(),
         answers: Answers::of(own),
         authority: Arc::new(authority),
-        certificate,
+        folder: folder.0.clone(),
         command,
         client: ready.target.client.clone(),
         base_path: base_path(&ready.target),
