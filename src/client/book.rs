@@ -61,6 +61,11 @@ impl Book {
         self.stage.subscribe()
     }
 
+    /// What is known now.
+    pub(super) fn stage(&self) -> Stage {
+        *self.stage.borrow()
+    }
+
     /// The number of a new connection.
     pub(super) fn connection(&self) -> u32 {
         let mut kept = self.kept();

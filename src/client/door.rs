@@ -48,7 +48,12 @@ impl Door {
             true => Refusals::watch(address.port(), &house.book),
             false => None,
         };
-        let task = tokio::spawn(keep(bound, address, house));
+        // Who is told of the address may come at once.
+        let first = match house.book.stage().refuses {
+            true => Way::Shut(bound),
+            false => Way::Open(listening(bound)?),
+        };
+        let task = tokio::spawn(keep(first, address, house));
         Ok(Door {
             address,
             task,
@@ -57,37 +62,51 @@ impl Door {
     }
 }
 
+/// The door as it is now.
+enum Way {
+    Open(TcpListener),
+    Shut(Socket),
+}
+
 /// Opens and shuts the door as the book says, for ever.
-async fn keep(mut bound: Socket, address: SocketAddr, house: Arc<House>) {
+async fn keep(mut way: Way, address: SocketAddr, house: Arc<House>) {
     let mut stage = house.book.watch();
     let mut connections = JoinSet::new();
     loop {
-        if stage.wait_for(|stage| !stage.refuses).await.is_err() {
-            return;
-        }
-        let Ok(listener) = listening(bound) else {
-            return;
-        };
-        loop {
-            tokio::select! {
-                accepted = listener.accept() => {
-                    if let Ok((tcp, _)) = accepted {
-                        connections.spawn(serve(tcp, Arc::clone(&house)));
-                    }
+        way = match way {
+            Way::Shut(bound) => {
+                if stage.wait_for(|stage| !stage.refuses).await.is_err() {
+                    return;
                 }
-                _ = connections.join_next(), if !connections.is_empty() => {}
-                changed = stage.wait_for(|stage| stage.refuses) => {
-                    match changed {
-                        Ok(_) => break,
-                        Err(_) => return,
-                    }
+                match listening(bound) {
+                    Ok(listener) => Way::Open(listener),
+                    Err(_) => return,
                 }
             }
-        }
-        drop(listener);
-        bound = match again(address).await {
-            Some(bound) => bound,
-            None => return,
+            Way::Open(listener) => {
+                let shut = tokio::select! {
+                    accepted = listener.accept() => {
+                        if let Ok((tcp, _)) = accepted {
+                            connections.spawn(serve(tcp, Arc::clone(&house)));
+                        }
+                        false
+                    }
+                    _ = connections.join_next(), if !connections.is_empty() => false,
+                    changed = stage.wait_for(|stage| stage.refuses) => match changed {
+                        Ok(_) => true,
+                        Err(_) => return,
+                    },
+                };
+                if !shut {
+                    way = Way::Open(listener);
+                    continue;
+                }
+                drop(listener);
+                match again(address).await {
+                    Some(bound) => Way::Shut(bound),
+                    None => return,
+                }
+            }
         };
     }
 }

@@ -19,6 +19,8 @@ mod message;
 mod refusals;
 mod relay;
 mod subject;
+#[cfg(test)]
+mod tests;
 mod tls;
 mod upstream;
 

@@ -11,7 +11,7 @@ use http::{Answer, Target};
 use std::time::Duration;
 
 /// What is sent: the same each time.
-const BODY: &str = r#"{"amount":2000,"currency":"EUR"}"#;
+const BODY: &str = r#"{"amount":2000,"currency":"EUR","reference":"order-1"}"#;
 
 /// The most attempts of one operation.
 const ATTEMPTS: u32 = 4;
@@ -20,7 +20,7 @@ const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(60);
 
 /// How long one attempt may take.
-const TIMEOUT: Duration = Duration::from_millis(500);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Makes payments as the habit has it. `state` is where an unfinished operation's key is kept.
 /// Whether all of them succeeded.
@@ -105,7 +105,7 @@ fn operation(habit: Habit, target: &Target, key: &str) -> bool {
         let _ = http::send(
             target,
             "GET",
-            &format!("/payments/by-key/{key}"),
+            "/payments?reference=order-1",
             &[],
             "",
             TIMEOUT,

@@ -18,6 +18,9 @@ pub const COMMAND: &str = "demo-client";
 /// says what is to be retried.
 const TARGET: &str = include_str!("demo-client-target.yaml");
 
+/// What the contract asks for, but not of a client that gives up at once.
+const STATUSES: &str = "    statuses: [409, 429, 5xx]\n";
+
 /// What only a client knows that keeps its keys on disk.
 const RESUMES: &str = "  resumes: true\n";
 const LOOKUP: &str = "    lookup: { by-reference: GET /payments }\n";
@@ -57,6 +60,7 @@ fn text(habit: Habit) -> String {
                 .replacen("  #resumes\n", RESUMES, 1)
                 .replacen("    #lookup\n", LOOKUP, 1)
         }
+        Habit::NeverRetries | Habit::SendsNoKeyAndNeverRetries => TARGET.replacen(STATUSES, "", 1),
         _ => TARGET.to_owned(),
     }
 }

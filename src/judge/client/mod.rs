@@ -303,7 +303,14 @@ impl<'a> Look<'a> {
                     .find(|fault| **fault != ClientFault::Pass);
                 let fired = faulted
                     .is_none_or(|fault| own.iter().any(|(_, attempt)| attempt.fault == *fault));
-                if own.is_empty() {
+                let facts = &self.transcript.facts;
+                let apart = !operations(round, command, self.subject, facts).is_empty();
+                if !own.is_empty() && !apart {
+                    missing = Some(
+                        "which attempts belong to which operation cannot be told: let the payload name each (${marker}), or make one operation a run"
+                            .to_owned(),
+                    );
+                } else if own.is_empty() {
                     missing = Some(format!(
                         "the command sent no request of {}{}",
                         self.subject,

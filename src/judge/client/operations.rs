@@ -71,7 +71,7 @@ pub(super) fn operations<'a>(
     let groups = match facts.operations {
         0 | 1 => vec![own],
         _ if facts.marked && all_named(&own) => by_name(own),
-        _ => by_time(own),
+        more => by_time(own, more).unwrap_or_default(),
     };
     groups
         .into_iter()
@@ -127,18 +127,105 @@ fn by_name<'a>(attempts: Vec<(usize, &'a Attempt)>) -> Vec<Vec<(usize, &'a Attem
     groups
 }
 
-/// An operation ends with its success; what comes after that is another one.
-fn by_time(attempts: Vec<(usize, &Attempt)>) -> Vec<Vec<(usize, &Attempt)>> {
+/// An operation ends with its success. Where some had none, they are told apart only if one was
+/// given up, or if all had as many attempts; `None` where they cannot be told apart.
+fn by_time(
+    attempts: Vec<(usize, &Attempt)>,
+    operations: usize,
+) -> Option<Vec<Vec<(usize, &Attempt)>>> {
+    let succeeded = |attempt: &Attempt| {
+        attempt.fault == ClientFault::Pass && attempt.status.is_some_and(|status| status < 300)
+    };
+    let successes = attempts
+        .iter()
+        .filter(|(_, attempt)| succeeded(attempt))
+        .count();
+    if successes == 0 {
+        let mut keys: Vec<_> = attempts.iter().map(|(_, attempt)| attempt.key()).collect();
+        keys.dedup();
+        let parts = match keys[..] {
+            // One key: it stopped at its first operation.
+            [Some(_)] => 1,
+            _ => operations,
+        };
+        let each = attempts.len() / parts;
+        if each == 0 || attempts.len() % parts != 0 {
+            return None;
+        }
+        return Some(attempts.chunks(each).map(<[_]>::to_vec).collect());
+    }
+    let given_up = operations.saturating_sub(successes);
     let mut groups = Vec::new();
     let mut group = Vec::new();
+    let mut blocks = 0;
     for (place, attempt) in attempts {
-        group.push((place, attempt));
-        let succeeded =
-            attempt.fault == ClientFault::Pass && attempt.status.is_some_and(|status| status < 300);
-        if succeeded {
+        if !succeeded(attempt) {
+            group.push((place, attempt));
+            continue;
+        }
+        if given_up > 0 && !group.is_empty() {
+            blocks += 1;
             groups.push(std::mem::take(&mut group));
         }
+        group.push((place, attempt));
+        groups.push(std::mem::take(&mut group));
     }
-    groups.push(group);
-    groups
+    if !group.is_empty() {
+        blocks += 1;
+        groups.push(group);
+    }
+    (given_up == 0 || given_up == blocks).then_some(groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Attempt, ClientFault, by_time};
+    use crate::scenario::client::Says;
+    use std::time::Duration;
+
+    fn attempt(status: u16) -> Attempt {
+        Attempt {
+            run: "one".to_owned(),
+            operation: Some("pay".to_owned()),
+            looks_up: false,
+            connection: 1,
+            reused: false,
+            protocol: String::new(),
+            began: Duration::ZERO,
+            ended: Duration::ZERO,
+            fault: match status {
+                201 => ClientFault::Pass,
+                status => ClientFault::Answer {
+                    says: Says::Status(status),
+                    pause: None,
+                },
+            },
+            request: None,
+            status: Some(status),
+            asked_back: None,
+            trouble: None,
+        }
+    }
+
+    /// How many attempts each operation had.
+    fn grouped(statuses: &[u16], operations: usize) -> Option<Vec<usize>> {
+        let attempts: Vec<Attempt> = statuses.iter().map(|status| attempt(*status)).collect();
+        let groups = by_time(attempts.iter().enumerate().collect(), operations)?;
+        Some(groups.iter().map(Vec::len).collect())
+    }
+
+    #[test]
+    fn an_operation_that_was_given_up_is_not_taken_for_the_beginning_of_the_next() {
+        assert_eq!(grouped(&[400, 201], 2), Some(vec![1, 1]), "given up");
+        assert_eq!(grouped(&[500, 201, 201], 2), Some(vec![2, 1]), "sent again");
+        assert_eq!(grouped(&[201, 500, 201], 2), Some(vec![1, 2]), "warm");
+        assert_eq!(grouped(&[201, 500], 2), Some(vec![1, 1]));
+        assert_eq!(grouped(&[500, 500, 500, 500], 2), Some(vec![2, 2]));
+        assert_eq!(grouped(&[500, 500, 500], 2), None, "it cannot be told");
+        assert_eq!(
+            grouped(&[500, 201], 3),
+            None,
+            "two were given up, in one row"
+        );
+    }
 }

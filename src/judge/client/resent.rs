@@ -158,8 +158,8 @@ pub(super) fn looks_up(look: &Look<'_>) -> Said {
             continue;
         };
         if attempt.fault == ClientFault::Refuse {
-            said.push(Said::not_shown(
-                "connections were refused, look-ups as well",
+            said.push(Said::does_not_apply(
+                "connections were refused, so nothing could be looked up",
             ));
             continue;
         }
