@@ -64,7 +64,7 @@ pub fn render(report: &Report) -> String {
             }
         }
     };
-    markup.into_string()
+    markup.into_string() + "\n"
 }
 
 /// Nothing may be loaded, and only our own style and script may work.
