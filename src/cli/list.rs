@@ -31,7 +31,10 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
             .collect(),
         Listed::Flaws => Flaw::ALL
             .iter()
-            .map(|flaw| (flaw.name().to_owned(), flaw.says().to_owned()))
+            .map(|flaw| {
+                let says = format!("tier {}  {}", flaw.tier().number(), flaw.says());
+                (flaw.name().to_owned(), says)
+            })
             .collect(),
     };
     screen::say(&in_columns(&rows))?;

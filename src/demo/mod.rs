@@ -43,7 +43,7 @@ use self::clock::Clock;
 use self::keyed::Keyed;
 use self::store::{Store, StoreError};
 
-pub use self::flaw::Flaw;
+pub use self::flaw::{Flaw, Tier};
 pub use self::policy::Policy;
 
 /// How long `stop` waits for open requests and connections.

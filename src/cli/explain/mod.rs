@@ -13,7 +13,7 @@ use super::screen;
 use super::select;
 use crate::checklist::ItemId;
 use crate::contract::PROFILES;
-use crate::demo::Flaw;
+use crate::demo::{Flaw, Tier};
 use crate::promise::Promise;
 use crate::scenario::Scenario;
 use crate::yaml;
@@ -105,14 +105,22 @@ fn list(scenarios: &[&Scenario], text: &mut String) {
 
 fn flaw_in_words(flaw: Flaw, scenarios: &[Scenario]) -> String {
     let mut text = format!(
-        "{} ({}), a defect that the demo API can be given\n\n{}\n",
+        "{} ({}), a defect that the demo API can be given\n\n{}\nTier {}: {}.\n",
         flaw.name(),
         flaw.id(),
-        flaw.says()
+        flaw.says(),
+        flaw.tier().number(),
+        flaw.tier().says()
     );
-    if !flaw.breaks().is_empty() {
-        text.push_str("\nIt breaks:\n");
-        for expectation in flaw.breaks() {
+    for (heading, broken) in [
+        ("It breaks", flaw.breaks()),
+        ("It may break, and not in every run", flaw.may_break()),
+    ] {
+        if broken.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "\n{heading}:");
+        for expectation in broken {
             let _ = writeln!(text, "  {expectation}");
         }
     }
@@ -138,9 +146,14 @@ fn flaw_in_words(flaw: Flaw, scenarios: &[Scenario]) -> String {
     text
 }
 
-/// Whether one of the expectations that the flaw breaks is the scenario's.
+/// Whether one of the expectations that the flaw breaks is the scenario's; or may break, where no
+/// run surely catches it.
 pub(super) fn catches(scenario: &Scenario, flaw: Flaw) -> bool {
-    flaw.breaks().iter().any(|name| {
+    let broken = match flaw.tier() {
+        Tier::One | Tier::Two => flaw.breaks(),
+        Tier::Three => flaw.may_break(),
+    };
+    broken.iter().any(|name| {
         let name = name
             .split_once(':')
             .filter(|(operation, _)| !operation.contains('/'))
