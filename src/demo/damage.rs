@@ -1,6 +1,7 @@
 //! Which expectations each flaw breaks, as `tests/flaws.rs` proves.
 
 mod broad;
+mod downstream;
 
 use super::flaw::Flaw;
 
@@ -408,5 +409,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/missing/item-2/outcome-never:again",
             "key/missing/item-7/keeps:missing-key",
         ]),
+        Flaw::EmitsEventOnReplay => surely(downstream::EMITS_EVENT_ON_REPLAY),
+        Flaw::MintsEventIdPerAttempt => surely(downstream::MINTS_EVENT_ID_PER_ATTEMPT),
+        Flaw::MarksEventBeforeDelivery => surely(downstream::MARKS_EVENT_BEFORE_DELIVERY),
     }
 }

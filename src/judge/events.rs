@@ -124,11 +124,10 @@ impl Seen<'_> {
                 taken.push(id);
             }
         }
-        let says = times(
-            taken.len(),
-            "event was taken",
-            "different events were taken",
-        );
+        let says = match taken.len() {
+            0 => "no event was taken".to_owned(),
+            count => times(count, "event was taken", "different events were taken"),
+        };
         match bound {
             Bound::AtMost(most) if taken.len() as u64 > most => {
                 Ruling::broken(format!("{says}, and at most {most} are allowed"))

@@ -336,7 +336,7 @@ pub enum Wait {
     For(TimeSpan),
     /// What the step's response asked for.
     RetryAfter(StepName),
-    /// So many deliveries of events have come, or the time is over.
+    /// Our receiver has taken so many deliveries of events, or the time is over.
     Deliveries {
         /// How many.
         count: u32,

@@ -17,6 +17,9 @@ pub struct Sink {
     pub url: Option<String>,
     /// Where the id of an event stands in a delivery; the first that matches counts.
     pub event_id: Vec<Selector>,
+    /// How long it may take until a delivery that was not taken comes again; `None`: as long as the
+    /// scenario waits.
+    pub within: Option<Duration>,
     /// Tells the target where to deliver, once, before anything else is sent.
     pub register: Option<Action>,
 }

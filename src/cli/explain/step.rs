@@ -81,7 +81,11 @@ fn sentence(step: &Step) -> String {
             format!("Wait as long as the response to `{step}` asks for.")
         }
         Step::Wait(Wait::Deliveries { count, patience }) => format!(
-            "Wait until {count} deliveries of events have come, for {} at most.",
+            "Wait until our receiver has taken {} of events, for {} at most.",
+            match count {
+                1 => "one delivery".to_owned(),
+                more => format!("{more} deliveries"),
+            },
             humantime::format_duration(*patience)
         ),
         Step::Elapse { time, at: None } => format!("Let {time} pass in the target."),

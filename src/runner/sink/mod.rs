@@ -26,6 +26,16 @@ use tokio::task::JoinHandle;
 /// How many characters of a body reports show.
 const SHOWN: usize = 2048;
 
+/// What came of one request, as far as our receiver knows.
+pub(super) enum Arrived {
+    /// Its events: their different ids, and when the first one came.
+    Events { ids: Vec<String>, at: Duration },
+    /// So many deliveries that do not belong to it.
+    Others(usize),
+    /// No delivery at all.
+    Nothing,
+}
+
 /// The receiver of a run.
 pub(super) struct Receiver {
     /// How the target reaches it.
@@ -180,6 +190,51 @@ impl World {
         found.into_iter().map(|(_, delivery)| delivery).collect()
     }
 
+    /// Waits for the event of one request, at most for `patience`.
+    pub(super) async fn first_event(
+        &self,
+        cast: &Cast,
+        counted: &Counted,
+        patience: Duration,
+    ) -> Arrived {
+        let Some(receiver) = &self.receiver else {
+            return Arrived::Nothing;
+        };
+        let over = tokio::time::sleep(patience);
+        tokio::pin!(over);
+        loop {
+            let came = receiver.log.came();
+            let deliveries = self.deliveries(cast, std::slice::from_ref(counted));
+            if let Some(first) = deliveries.first() {
+                let mut ids: Vec<String> = Vec::new();
+                for id in deliveries
+                    .iter()
+                    .filter_map(|delivery| delivery.event.as_ref())
+                {
+                    if !ids.contains(id) {
+                        ids.push(id.clone());
+                    }
+                }
+                return Arrived::Events { ids, at: first.at };
+            }
+            tokio::select! {
+                () = came => {}
+                () = &mut over => break,
+            }
+        }
+        match receiver.log.deliveries().len() {
+            0 => Arrived::Nothing,
+            count => Arrived::Others(count),
+        }
+    }
+
+    /// The beginning of the last delivery's body, for messages.
+    pub(super) fn last_delivery(&self) -> Option<String> {
+        let last = self.receiver.as_ref()?.log.deliveries().pop()?;
+        let body = self.masker.mask(&String::from_utf8_lossy(&last.body));
+        Some(body.chars().take(200).collect())
+    }
+
     /// What a delivery must be to belong to a request.
     fn conditions(&self, events: &Events, counted: &Counted) -> Result<Match, String> {
         let mut values = Filling::of_spec(self, &counted.spec);
@@ -224,18 +279,29 @@ impl RoundRun<'_> {
         Ok(())
     }
 
-    /// Waits until so many deliveries have come, or the time is over.
+    /// Waits until so many deliveries have been taken, or the time is over: the target file's own,
+    /// else this one.
     pub(super) async fn wait_for_deliveries(&self, count: u32, patience: Duration) {
         let Some(receiver) = &self.world().receiver else {
             return;
         };
-        let over = tokio::time::sleep(patience);
+        let within = self
+            .world()
+            .target
+            .sink
+            .as_ref()
+            .and_then(|sink| sink.within);
+        let over = tokio::time::sleep(within.unwrap_or(patience));
         tokio::pin!(over);
         loop {
             let came = receiver.log.came();
             let counted = locked(&self.counted).clone();
             let deliveries = self.world().deliveries(&self.context.cast, &counted);
-            if deliveries.len() >= count as usize || self.world().is_stopped() {
+            let taken = deliveries
+                .iter()
+                .filter(|delivery| delivery.received == Receiving::Ok)
+                .count();
+            if taken >= count as usize || self.world().is_stopped() {
                 return;
             }
             tokio::select! {

@@ -28,6 +28,7 @@ impl Reader<'_> {
                 listen: self.listen(node)?,
                 url: None,
                 event_id: usual_event_id(),
+                within: None,
                 register: None,
             });
         }
@@ -35,6 +36,7 @@ impl Reader<'_> {
         let listen = fields.take("listen");
         let url = fields.take("url");
         let event_id = fields.take("event-id");
+        let within = fields.take("within");
         let register = fields.take("register");
         fields.finish();
         let listen = match listen {
@@ -48,6 +50,7 @@ impl Reader<'_> {
                 Some(node) => self.selectors(node),
                 None => usual_event_id(),
             },
+            within: within.and_then(|node| self.duration(node, "within")),
             register: register.and_then(|node| self.action(node, PartOfFile::Hook.site())),
         })
     }
