@@ -216,6 +216,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "replay/reworded#*/item-3/effects-at-most",
                 "replay/reworded#*/item-3/keeps:equality",
                 "replay/reworded#*/item-3/outcome-never:again",
+                "webhook/silent-replay/item-8/events-ids-at-most",
             ],
         },
         Flaw::RecordsLate => Damage {
