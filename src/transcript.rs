@@ -174,6 +174,13 @@ pub struct SentRequest {
 /// When what happened, from the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
+    /// It was begun, or what was held back of it was let go.
+    #[serde(
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub released: Option<Duration>,
     /// The last request byte was handed to the kernel.
     #[serde(
         default,

@@ -256,6 +256,7 @@ impl Exchange {
     pub(super) fn at(mut self, sent: u64, ended: u64) -> Exchange {
         let answered = self.response.is_some();
         self.times = Times {
+            released: None,
             sent: Some(millis(sent)),
             first_byte: answered.then(|| millis(ended)),
             last_byte: answered.then(|| millis(ended)),
