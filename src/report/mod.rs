@@ -24,6 +24,7 @@ pub use again::quoted;
 pub use clean::{clip, line};
 pub use entry::{Entry, Standing, counts, entries, severity};
 pub use evidence::plural;
+pub use words::{counts as words_of, verdict};
 
 /// The formats of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -71,7 +71,7 @@ fn result(report: &Report, entry: &Entry<'_>) -> Option<Value> {
     let finding = entry.finding?;
     let (kind, level) = match entry.standing {
         Standing::Fail => ("fail", "error"),
-        Standing::Warn => ("fail", "warning"),
+        Standing::Warn | Standing::Known => ("fail", "warning"),
         Standing::Inconclusive => ("open", "none"),
         Standing::Pass | Standing::Skip => return None,
     };
@@ -80,7 +80,13 @@ fn result(report: &Report, entry: &Entry<'_>) -> Option<Value> {
     if let Some(command) = again::command(report, entry.case) {
         says.push_str(&format!("\nSee it again: {command}"));
     }
+    let known = entry.case.known.get(&finding.id);
+    let suppressions: Vec<Value> = known
+        .map(|reason| json!({ "kind": "external", "justification": line(reason) }))
+        .into_iter()
+        .collect();
     Some(json!({
+        "suppressions": suppressions,
         "ruleId": finding.item.to_string(),
         "ruleIndex": finding.item.number() - 1,
         "kind": kind,
