@@ -325,7 +325,10 @@ fn a_target_that_is_away_keeps_no_other_from_being_tried() {
     );
     assert_eq!(output.status.code(), Some(4), "{}", said(&output));
     let said = said(&output);
-    assert!(said.contains("one.yaml      Nothing ran"), "{said}");
+    assert!(
+        said.contains("one.yaml      Stopped: the target at http://127.0.0.1:9/"),
+        "{said}"
+    );
     assert!(said.contains("missing.yaml  error: cannot read"), "{said}");
     for name in ["one", "two"] {
         assert!(

@@ -26,10 +26,7 @@ pub(super) fn run(
             screen::say(&format!("\n{}\n", target.display()))?;
         }
         let (exit, says) = match one(target, &named(output, name), name) {
-            Ok((exit, Some(report))) => (
-                exit,
-                format!("{}: {}", verdict(report.verdict), words_of(counts(&report))),
-            ),
+            Ok((exit, Some(report))) => (exit, fared(&report)),
             Ok((exit, None)) => (exit, String::new()),
             Err(failure) => {
                 let says = failure.to_string();
@@ -52,6 +49,13 @@ pub(super) fn run(
     }
     screen::say(&table)?;
     Ok(worst(rows.iter().map(|(exit, _, _)| *exit)))
+}
+
+fn fared(report: &Report) -> String {
+    match &report.about.stopped {
+        Some(why) => format!("Stopped: {why}"),
+        None => format!("{}: {}", verdict(report.verdict), words_of(counts(report))),
+    }
 }
 
 /// What is gravest: a failure, what could not work, what is wrong, what was not shown.
