@@ -227,6 +227,7 @@ pub fn exchange(copy: u32, body: &str) -> Exchange {
             tokens: Vec::new(),
         }),
         late: None,
+        lookup: None,
         outcome: Outcome::from(Meaning::Executed),
     }
 }
