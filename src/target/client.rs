@@ -61,14 +61,11 @@ impl Recogniser {
     /// The look-ups of an operation, and the request that reads what it made.
     pub fn look_ups(target: &Target, operation: &Operation) -> Vec<Recogniser> {
         let lookup = &operation.lookup;
-        [
-            &lookup.by_key,
-            &lookup.by_reference,
-            &lookup.by_identity,
-            &operation.read,
-        ]
-        .into_iter()
-        .flatten()
+        [&lookup.by_key, &lookup.by_reference, &lookup.by_identity]
+            .into_iter()
+            .flatten()
+            .map(|way| &way.request)
+            .chain(&operation.read)
         .map(|request| Recogniser::request(target, request))
         .collect()
     }

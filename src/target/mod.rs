@@ -18,6 +18,7 @@ pub mod request;
 pub mod secret;
 pub mod selector;
 mod sharing;
+pub mod sink;
 pub mod syntax;
 pub mod time_shift;
 pub mod tree;
@@ -43,6 +44,7 @@ use principal::Role;
 use request::Pair;
 use secret::SecretValue;
 use selector::Selector;
+use sink::Sink;
 use tree::Tree;
 
 /// The API under test.
@@ -86,6 +88,8 @@ pub struct Target {
     pub server: Option<Server>,
     /// How its client is told where to go, and what is known of it.
     pub client: Client,
+    /// Our receiver of the target's events.
+    pub sink: Option<Sink>,
     /// Every secret of the file, for masking.
     pub secrets: Vec<SecretValue>,
     /// The sign that this is no sandbox, as a sentence.

@@ -5,11 +5,12 @@ mod baseline;
 pub mod builtin;
 mod upstream;
 
-use super::args::{ClientArgs, DemoClientArgs};
+use super::args::{ClientArgs, DemoClientArgs, Selection};
 use super::exit::Exit;
 use super::failure::Failure;
+use super::present::show;
 use super::progress::{Callback, Progress};
-use super::run::{FORMAT, micros, runtime, show, unknown_operation};
+use super::run::{FORMAT, micros, runtime, unknown_operation};
 use super::select;
 use super::server::asked_to_end;
 use super::target::{self, Ready};
@@ -45,11 +46,7 @@ struct Job {
 /// # Errors
 /// When the arguments or the files are wrong, or the audit cannot begin.
 pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
-    if args.output.write_contract.is_some() {
-        return Err(Failure::Usage(
-            "--write-contract is about an API: `idemspec run` writes one".to_owned(),
-        ));
-    }
+    refuse_what_is_about_apis(&args)?;
     if let Some(habit) = args.habit {
         return of_the_demo_client(habit, &args);
     }
@@ -89,8 +86,31 @@ pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
         let progress = Progress::new(args.output.quiet);
         let report = audited(job, &progress.callback()).await;
         progress.finish();
-        show(&report?, &args.output, Vec::new())
+        show(report?, &args.output, args.selection.narrows()).map(|shown| shown.exit)
     })
+}
+
+/// Refuses wishes that only a run against an API can fulfil.
+fn refuse_what_is_about_apis(args: &ClientArgs) -> Result<(), Failure> {
+    let Selection {
+        only_failed,
+        shard,
+        repeat,
+        ..
+    } = &args.selection;
+    let wishes = [
+        ("--write-contract", args.output.write_contract.is_some()),
+        ("--bundle", args.output.bundle.is_some()),
+        ("--only-failed", only_failed.is_some()),
+        ("--shard", shard.is_some()),
+        ("--repeat", repeat.is_some()),
+    ];
+    match wishes.iter().find(|(_, wished)| *wished) {
+        Some((name, _)) => Err(Failure::Usage(format!(
+            "{name} is about an API: `idemspec run` knows it"
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn of_the_demo_client(habit: Habit, args: &ClientArgs) -> Result<Exit, Failure> {
@@ -107,7 +127,7 @@ fn of_the_demo_client(habit: Habit, args: &ClientArgs) -> Result<Exit, Failure> 
         )
         .await;
         progress.finish();
-        show(&report?, &args.output, Vec::new())
+        show(report?, &args.output, args.selection.narrows()).map(|shown| shown.exit)
     })
 }
 

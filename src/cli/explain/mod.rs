@@ -176,7 +176,6 @@ mod tests {
     use super::in_words;
     use crate::contract::PROFILES;
     use crate::demo::Flaw;
-    use crate::demo_client::Habit;
     use crate::promise::Promise;
     use crate::scenario::library;
 

@@ -16,6 +16,7 @@ mod probe;
 mod reader;
 mod request;
 mod settings;
+mod sink;
 mod template;
 mod value;
 mod variant;

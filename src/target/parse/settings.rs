@@ -38,9 +38,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         entries.retain(|entry| !entry.key.starts_with("x-"));
     }
     let mut fields = reader.fields(&document, "a target");
-    for feature in ["sink", "documents"] {
-        fields.unsupported(feature);
-    }
+    fields.unsupported("documents");
     if let Some(version) = fields.take("version")
         && reader.count(version, "version") != Some(1)
     {
@@ -93,6 +91,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
     let hooks = fields.take("hooks").map(|node| hooks(reader, node));
     let server = fields.take("server").and_then(|node| server(reader, node));
     let client = fields.take("client").map(|node| client(reader, node));
+    let sink = fields.take("sink").and_then(|node| reader.sink(node));
     fields.finish();
     let base_urls = base_urls?;
     let limits = limits(reader, limits_node, live::all_loopback(&base_urls));
@@ -116,6 +115,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         hooks: hooks.unwrap_or_default(),
         server,
         client: client.unwrap_or_default(),
+        sink,
         secrets: reader.secrets(),
         looks_live: None,
         source,
