@@ -66,8 +66,8 @@ impl Recogniser {
             .flatten()
             .map(|way| &way.request)
             .chain(&operation.read)
-        .map(|request| Recogniser::request(target, request))
-        .collect()
+            .map(|request| Recogniser::request(target, request))
+            .collect()
     }
 
     fn request(target: &Target, request: &Request) -> Recogniser {
