@@ -1,6 +1,7 @@
 //! Which expectations each flaw breaks, as `tests/flaws.rs` proves.
 
 mod broad;
+mod races;
 
 use super::flaw::Flaw;
 
@@ -401,6 +402,16 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "race/edge/item-5/one-resource:first+edge+later",
             ],
         },
+        Flaw::ChecksThenSets20Us => races::CHECKS_THEN_SETS_20US,
+        Flaw::ClaimsPerWorker => races::CLAIMS_PER_WORKER,
+        Flaw::LetsClaimRunOut => races::LETS_CLAIM_RUN_OUT,
+        Flaw::LetsClaimRunOutAtTimes => races::LETS_CLAIM_RUN_OUT_AT_TIMES,
+        Flaw::FreesClaimOfSuccessor => races::FREES_CLAIM_OF_SUCCESSOR,
+        Flaw::OverwritesRecordOfSuccessor => races::OVERWRITES_RECORD_OF_SUCCESSOR,
+        Flaw::FreesClaimBeforeRecord => races::FREES_CLAIM_BEFORE_RECORD,
+        Flaw::EvictsOldestKeys => races::EVICTS_OLDEST_KEYS,
+        Flaw::FillsPoolWithWaiters => races::FILLS_POOL_WITH_WAITERS,
+        Flaw::AnswersConflictsAlike => races::ANSWERS_CONFLICTS_ALIKE,
         Flaw::TakesPayloadForKey => surely(&[
             "auth/keyless/item-6/exists:theirs",
             "auth/keyless/item-6/nothing-foreign:theirs",

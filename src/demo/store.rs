@@ -222,6 +222,16 @@ impl Store {
         .await
     }
 
+    /// Forgets all records but the last so many.
+    pub async fn evict(&self, most: u32) -> Result<(), StoreError> {
+        self.change(move |connection| {
+            let older = "DELETE FROM keys WHERE rowid NOT IN
+                         (SELECT rowid FROM keys ORDER BY rowid DESC LIMIT ?1)";
+            connection.execute(older, [most]).map(|_| ())
+        })
+        .await
+    }
+
     /// The folder of the database file.
     #[cfg(test)]
     pub fn folder(&self) -> &Path {

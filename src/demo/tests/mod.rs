@@ -186,6 +186,10 @@ impl Send {
         self.set("demo-behaviour", behaviour)
     }
 
+    fn slow(self) -> Send {
+        self.set("demo-pace", "slow")
+    }
+
     fn json(self, body: &Value) -> Send {
         self.raw(&body.to_string())
     }

@@ -304,7 +304,7 @@ async fn overlaps(subject: &Subject) -> Found {
     let mut found = Vec::new();
     for attempt in 0..5 {
         let key = format!("flight-{attempt}");
-        let send = Send::payment(&key, "flight").behaviour("slow");
+        let send = Send::payment(&key, "flight").slow();
         let before = subject.api().in_flight.count();
         let (_, (seen, duplicate, changed)) = tokio::join!(subject.send(&send), async {
             let seen = in_flight(subject, before).await;
@@ -332,11 +332,15 @@ async fn overlaps(subject: &Subject) -> Found {
 
 async fn losses(subject: &Subject) -> Found {
     let mut found = Vec::new();
-    for (promise, behaviour) in [("hang-up", "slow"), ("lost-after-effect", "linger")] {
+    for promise in ["hang-up", "lost-after-effect"] {
         let mut kept = false;
         for attempt in 0..5 {
             let mark = format!("{promise}-{attempt}");
-            let send = Send::payment(&mark, &mark).behaviour(behaviour);
+            let send = Send::payment(&mark, &mark);
+            let send = match promise {
+                "hang-up" => send.slow(),
+                _ => send.behaviour("linger"),
+            };
             let before = subject.api().in_flight.count();
             let mut stream = connect(subject).await;
             stream
