@@ -390,6 +390,16 @@ flaws! {
         says: "Answers a changed payload exactly as a duplicate in flight, and neither with Retry-After.",
         reports: &["KeeperHub/keeperhub#1922"],
     }
+    ChecksThenDebits {
+        id: "M86", tier: Two, name: "checks-then-debits",
+        says: "Checks whether a coupon has uses left and debits it 1 ms later, whatever it has by then.",
+        reports: &["spree/spree#13734", "medusajs/medusa#16347"],
+    }
+    OrdersStaleCarts {
+        id: "M87", tier: Two, name: "orders-stale-carts",
+        says: "Orders the cart that a session has seen, although another one has ordered it since.",
+        reports: &["shopware/shopware#19943", "magento/magento2#13952"],
+    }
 }
 
 impl Flaw {

@@ -259,7 +259,7 @@ impl Keyed {
                 stored.map_or_else(|| self.in_progress(), |stored| self.replay(stored))
             }
             Some(Flaw::FillsPoolWithWaiters) if same => {
-                return Ok(self.wait_for_holder(slot, self.work * 20).await);
+                return Ok(self.wait_for_holder(slot, self.work * 10).await);
             }
             Some(Flaw::AnswersRaceLosersWith500) if same => Answer::internal(),
             _ if same || self.policy.precedence == Precedence::InProgress => {
@@ -298,7 +298,6 @@ impl Keyed {
         }
         refusal
     }
-
 
     /// Checks a slot, and takes it a moment later whether or not it still is free.
     async fn check_then_set(&self, call: &Call, slot: &Slot, flaw: Flaw) -> Result<Permit, String> {

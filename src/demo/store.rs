@@ -12,7 +12,9 @@ use tokio::task::{JoinError, spawn_blocking};
 
 use super::answer::Answer;
 use super::call::{Call, Slot};
+use super::carts;
 use super::clock::Timestamp;
+use super::coupons;
 use super::ledger::{self, Effects};
 
 /// How many reads run at a time, each on a connection of its own.
@@ -138,6 +140,8 @@ impl Store {
         };
         let writer = connect(&path, temporary.is_some())?;
         writer.execute_batch(ledger::SCHEMA)?;
+        writer.execute_batch(coupons::SCHEMA)?;
+        writer.execute_batch(carts::SCHEMA)?;
         writer.execute_batch(SCHEMA)?;
         Ok(Store(Arc::new(Inner {
             writer: Mutex::new(writer),

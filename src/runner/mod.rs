@@ -42,11 +42,11 @@ use baseline::{Baseline, baseline};
 use futures::StreamExt;
 use neighbours::{Neighbours, neighbours};
 use round::{CaseContext, Ran, locked};
-use timing::too_quick;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use timing::too_quick;
 use tokio::task::JoinHandle;
 use world::{BaselineKey, Cast, World};
 

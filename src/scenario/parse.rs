@@ -6,7 +6,8 @@ use super::expectation::Expectation;
 use super::moment::{FixedTime, TimeSpan};
 use super::request::{BurstFields, RequestFields, RetryFields, SendFields};
 use super::{
-    Case, Moment, Need, Release, Rounds, Runs, Scenario, Severity, Step, StepName, Until, Wait,
+    Case, Moment, Need, PrincipalRole, Release, Rounds, Runs, Scenario, Severity, Step, StepName,
+    Until, Wait,
 };
 use crate::checklist::ItemId;
 use crate::hook::HookName;
@@ -97,14 +98,7 @@ fn is_alone(case: &Case) -> bool {
 }
 
 fn read_needs(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Need> {
-    const NOT_YET: [&str; 6] = [
-        "name",
-        "prepare",
-        "precondition",
-        "consumer",
-        "sink",
-        "documents",
-    ];
+    const NOT_YET: [&str; 5] = ["name", "precondition", "consumer", "sink", "documents"];
     let mut needs = Vec::new();
     for node in nodes {
         if let Some(word) = node.as_text().filter(|word| NOT_YET.contains(word)) {
@@ -259,11 +253,11 @@ pub(super) fn read_steps(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<
     steps
 }
 
-const STEPS: [&str; 9] = [
-    "send", "burst", "retry", "together", "wait", "elapse", "read", "hook", "recheck",
+const STEPS: [&str; 10] = [
+    "send", "burst", "retry", "together", "wait", "elapse", "read", "prepare", "hook", "recheck",
 ];
-const STEPS_NOT_YET: [&str; 4] = ["lookup", "cleanup", "sink", "prepare"];
-const REQUEST_NOT_YET: [&str; 4] = ["name", "first-sent", "only-if", "prepared"];
+const STEPS_NOT_YET: [&str; 3] = ["lookup", "cleanup", "sink"];
+const REQUEST_NOT_YET: [&str; 3] = ["name", "first-sent", "only-if"];
 
 fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<Step, Diagnostic> {
     let (kind, body) = single_key(node, "a step", &STEPS, &STEPS_NOT_YET)?;
@@ -316,7 +310,7 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 patience: fields.r#for.map_or(Duration::from_secs(65), |time| time.0),
             })
         }
-        "read" | "recheck" if inside_together => Err(Diagnostic::error(format!(
+        "read" | "prepare" | "recheck" if inside_together => Err(Diagnostic::error(format!(
             "a together holds no {kind}: it would not know when to look"
         ))
         .at(node.span.first_line())
@@ -359,6 +353,19 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 r#as: StepName,
             }
             yaml::decode::<ReadFields>(body).map(|fields| Step::Read { name: fields.r#as })
+        }
+        "prepare" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct PrepareFields {
+                r#as: StepName,
+                #[serde(default)]
+                principal: PrincipalRole,
+            }
+            yaml::decode::<PrepareFields>(body).map(|fields| Step::Prepare {
+                name: fields.r#as,
+                principal: fields.principal,
+            })
         }
         "hook" => {
             #[derive(Deserialize)]

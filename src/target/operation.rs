@@ -43,6 +43,8 @@ pub struct Operation {
     pub result: Option<AsyncResult>,
     /// How effects are seen, in the order of the file.
     pub effects: Vec<Probe>,
+    /// What a caller asks for before it sends, as `${prepared:…}`.
+    pub prepare: Option<Request>,
     /// Reads what was made.
     pub read: Option<Request>,
     /// Removes what was made.

@@ -3,6 +3,7 @@
 mod correct;
 mod flaws;
 mod policy;
+mod shop;
 mod surface;
 
 use std::sync::Arc;

@@ -17,9 +17,20 @@ fn damage(flaw: Flaw) -> Damage {
     let (surely, perhaps): (&[_], &[_]) = match flaw {
         Flaw::IgnoresKeys => (&["replay", "burst"], EVERYTHING),
         Flaw::ChecksThenSets => (&["burst"], &[]),
-        Flaw::ChecksThenSets1Ms | Flaw::ChecksThenSets100Us | Flaw::LastWriterWins => {
-            (&[], &["burst"])
+        Flaw::ChecksThenSets1Ms
+        | Flaw::ChecksThenSets100Us
+        | Flaw::ChecksThenSets20Us
+        | Flaw::LastWriterWins => (&[], &["burst"]),
+        Flaw::ClaimsPerWorker
+        | Flaw::LetsClaimRunOut
+        | Flaw::LetsClaimRunOutAtTimes
+        | Flaw::FreesClaimOfSuccessor
+        | Flaw::OverwritesRecordOfSuccessor => {
+            (&[], &["burst", "in-flight", "in-flight-changed", "hang-up"])
         }
+        Flaw::FreesClaimBeforeRecord => (&[], &["burst", "hang-up", "lost-after-effect"]),
+        Flaw::FillsPoolWithWaiters => (&["in-flight"], &[]),
+        Flaw::AnswersConflictsAlike => (&["changed", "parts", "in-flight-changed"], &[]),
         Flaw::StoresNoFingerprint => (&["changed", "parts", "in-flight-changed"], &[]),
         Flaw::ExecutesChangedPayload => (&["changed", "parts", "in-flight-changed"], &[]),
         Flaw::SharesKeysBetweenTenants => (&["tenants"], &[]),
@@ -120,7 +131,10 @@ fn damage(flaw: Flaw) -> Damage {
         Flaw::JoinsDoubledKeys => (&["doubled-key"], &[]),
         Flaw::LeavesEmptyKeyUnprotected => (&["empty-key"], &[]),
         Flaw::ForgetsEarly => (&["later"], &[]),
-        Flaw::CountsRetentionFromClaim => (&[], &[]),
+        Flaw::CountsRetentionFromClaim
+        | Flaw::EvictsOldestKeys
+        | Flaw::ChecksThenDebits
+        | Flaw::OrdersStaleCarts => (&[], &[]),
     };
     Damage { surely, perhaps }
 }
@@ -348,7 +362,7 @@ async fn losses(subject: &Subject) -> Found {
                 .await
                 .expect("the demo reads");
             let seen = in_flight(subject, before).await;
-            while behaviour == "linger" && subject.payments(&mark).await == 0 {}
+            while promise == "lost-after-effect" && subject.payments(&mark).await == 0 {}
             drop(stream);
             kept = recovers(subject, &send, &mark).await;
             if seen {
