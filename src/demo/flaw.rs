@@ -382,7 +382,7 @@ flaws! {
     }
     FillsPoolWithWaiters {
         id: "M80", tier: Two, name: "fills-pool-with-waiters",
-        says: "Lets duplicates wait on the 16 workers of a pool, in which the first request needs one more to end.",
+        says: "Lets duplicates wait on the 16 workers of a pool, of which every request needs one to end.",
         reports: &["strands-agents/harness-sdk#2932", "apache/polaris#4269"],
     }
     AnswersConflictsAlike {

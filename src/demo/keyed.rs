@@ -103,7 +103,6 @@ impl Keyed {
 
     /// Executes a call, or replays or refuses it.
     pub async fn perform(&self, call: Arc<Call>) -> Answer {
-        let _worker = self.worker().await;
         let answered = match &call.slot {
             Some(slot) => self.perform_once(&call, slot).await,
             None => {
@@ -259,6 +258,7 @@ impl Keyed {
                 stored.map_or_else(|| self.in_progress(), |stored| self.replay(stored))
             }
             Some(Flaw::FillsPoolWithWaiters) if same => {
+                let _worker = self.worker().await;
                 return Ok(self.wait_for_holder(slot, self.work * 10).await);
             }
             Some(Flaw::AnswersRaceLosersWith500) if same => Answer::internal(),

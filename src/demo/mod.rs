@@ -16,6 +16,7 @@ mod coupons;
 mod damage;
 mod execution;
 mod fingerprint;
+mod first_sent;
 mod flaw;
 mod in_flight;
 mod key;

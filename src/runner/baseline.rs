@@ -125,6 +125,7 @@ impl Measuring<'_> {
             variants: self.key.variants.clone(),
             forms: None,
             key: Some(if keyless { Key::None } else { Key::Fresh }),
+            first_sent: None,
             principal: Some(self.key.principal),
             marker: Some(Marker::Named(marker.to_owned())),
             given_other: None,

@@ -313,7 +313,7 @@ impl Fixtures {
             true => &KeyUse::None,
             false => &key.sent,
         };
-        let rendered = render(&Recipe {
+        let mut rendered = render(&Recipe {
             target: &world.target,
             base: &world.bases[0],
             request: &operation.request,
@@ -325,6 +325,7 @@ impl Fixtures {
             values: &values,
         })
         .map_err(|error| error.to_string())?;
+        world.date(name, key.value.as_deref(), None, None, &mut rendered);
         world.spend(1)?;
         let fetched = world.fetch(&rendered, Duration::from_secs(30)).await?;
         if !operation.success.holds(&fetched.answer()) {

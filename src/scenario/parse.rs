@@ -257,7 +257,7 @@ const STEPS: [&str; 10] = [
     "send", "burst", "retry", "together", "wait", "elapse", "read", "prepare", "hook", "recheck",
 ];
 const STEPS_NOT_YET: [&str; 3] = ["lookup", "cleanup", "sink"];
-const REQUEST_NOT_YET: [&str; 3] = ["name", "first-sent", "only-if"];
+const REQUEST_NOT_YET: [&str; 2] = ["name", "only-if"];
 
 fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<Step, Diagnostic> {
     let (kind, body) = single_key(node, "a step", &STEPS, &STEPS_NOT_YET)?;
