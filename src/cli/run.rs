@@ -1,5 +1,6 @@
 //! The line itself: scenarios, plan, transcripts, findings, report, text.
 
+use super::again;
 use super::args::{DemoArgs, Output, RunArgs, Selection};
 use super::dry_run;
 use super::exit::Exit;
@@ -43,6 +44,8 @@ struct Job {
     check: bool,
     /// Nothing is sent.
     dry_run: bool,
+    /// The command that runs it again.
+    again: String,
     /// Where the run is written down, with the texts of its scenarios.
     record: Option<(PathBuf, Texts)>,
 }
@@ -67,6 +70,7 @@ pub fn run(args: RunArgs) -> Result<Exit, Failure> {
     let scenarios = shared(select::selected(scenarios, &args.selection)?);
     let job = Job {
         ready,
+        again: again::run(&args),
         record: record_to(args.record, &scenarios, args.scenarios.as_deref())?,
         scenarios,
         selection: args.selection,
@@ -102,7 +106,9 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     };
     runtime()?.block_on(async {
         let name = args.contract.as_deref();
+        let again = again::demo(&args);
         let (demo, mut job) = demo_job(options, args.selection, name).await?;
+        job.again = again;
         job.check = !args.no_check;
         job.record = record_to(args.record, &job.scenarios, None)?;
         let exit = carry_out(job, &args.output).await;
@@ -150,6 +156,7 @@ async fn demo_job(
         allow_hosts: Vec::new(),
         check: false,
         dry_run: false,
+        again: String::new(),
         record: None,
     };
     Ok((demo, job))
@@ -259,6 +266,7 @@ async fn observe(
         selection,
         allow_hosts,
         check,
+        again,
         ..
     } = job;
     let Ready {
@@ -278,6 +286,8 @@ async fn observe(
         target: target.name.clone(),
         contract: contract_names(&contracts),
         file: file.clone(),
+        again,
+        places: target::places(&target),
         seed,
         ..RunInfo::default()
     };

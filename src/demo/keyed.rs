@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::Options;
 use super::answer::{Answer, Problem};
@@ -40,6 +40,8 @@ pub struct Keyed {
     pub in_flight: InFlight,
     /// For `fills-pool-with-waiters`: its workers.
     workers: Semaphore,
+    /// Tells the relay that there is a new event.
+    pub news: Arc<Notify>,
     memory: Mutex<Memory>,
 }
 
@@ -97,6 +99,7 @@ impl Keyed {
             retention: options.retention,
             in_flight: InFlight::default(),
             workers: Semaphore::new(WORKERS_OF_POOL),
+            news: Arc::default(),
             memory: Mutex::default(),
         }
     }

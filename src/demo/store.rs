@@ -16,6 +16,7 @@ use super::carts;
 use super::clock::Timestamp;
 use super::coupons;
 use super::ledger::{self, Effects};
+use super::outbox;
 
 /// How many reads run at a time, each on a connection of its own.
 const MOST_READERS: usize = 8;
@@ -143,6 +144,7 @@ impl Store {
         writer.execute_batch(coupons::SCHEMA)?;
         writer.execute_batch(carts::SCHEMA)?;
         writer.execute_batch(SCHEMA)?;
+        writer.execute_batch(outbox::SCHEMA)?;
         Ok(Store(Arc::new(Inner {
             writer: Mutex::new(writer),
             readers: Mutex::new(Vec::new()),

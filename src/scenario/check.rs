@@ -219,6 +219,7 @@ fn check_step(step: &Step, node: &Node, around: &Around<'_>, problems: &mut Prob
         Step::Wait(_)
         | Step::Read { .. }
         | Step::Prepare { .. }
+        | Step::Sink { .. }
         | Step::Recheck { .. }
         | Step::Together(_) => {}
     }
@@ -433,7 +434,7 @@ fn check_references(expectation: &Expectation, node: &Node, case: &Case, problem
 
 /// The effects that are counted must be somebody's.
 fn check_marker(expectation: &Expectation, fields: &Node, case: &Case, problems: &mut Problems) {
-    let Check::Effects { marker, .. } = &expectation.check else {
+    let (Check::Effects { marker, .. } | Check::Events { marker, .. }) = &expectation.check else {
         return;
     };
     match marker {

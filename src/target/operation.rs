@@ -13,6 +13,7 @@ use super::request::Patch;
 use super::request::Request;
 use super::selector::Selector;
 use super::selector::SelectorTemplate;
+use super::sink::Events;
 use crate::hook::HookName;
 
 /// One endpoint of the target that changes something.
@@ -45,6 +46,8 @@ pub struct Operation {
     pub effects: Vec<Probe>,
     /// What a caller asks for before it sends, as `${prepared:…}`.
     pub prepare: Option<Request>,
+    /// Which events it sends, and how they are known.
+    pub events: Option<Events>,
     /// Reads what was made.
     pub read: Option<Request>,
     /// Removes what was made.

@@ -134,7 +134,10 @@ fn damage(flaw: Flaw) -> Damage {
         Flaw::CountsRetentionFromClaim
         | Flaw::EvictsOldestKeys
         | Flaw::ChecksThenDebits
-        | Flaw::OrdersStaleCarts => (&[], &[]),
+        | Flaw::OrdersStaleCarts
+        | Flaw::EmitsEventOnReplay
+        | Flaw::MintsEventIdPerAttempt
+        | Flaw::MarksEventBeforeDelivery => (&[], &[]),
     };
     Damage { surely, perhaps }
 }
