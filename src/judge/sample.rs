@@ -172,6 +172,7 @@ pub(super) fn sent(step: &str) -> Exchange {
         fault: None,
         response: None,
         late: None,
+        lookup: None,
         outcome: Outcome::NONE,
     }
 }

@@ -137,7 +137,10 @@ fn damage(flaw: Flaw) -> Damage {
         | Flaw::OrdersStaleCarts
         | Flaw::EmitsEventOnReplay
         | Flaw::MintsEventIdPerAttempt
-        | Flaw::MarksEventBeforeDelivery => (&[], &[]),
+        | Flaw::MarksEventBeforeDelivery
+        | Flaw::LooksUpForeignOperations
+        | Flaw::IndexesKeysLate
+        | Flaw::LooksUpStaleState => (&[], &[]),
     };
     Damage { surely, perhaps }
 }
