@@ -1,4 +1,5 @@
-//! The admin listener: a port of its own on loopback, where a tester moves the demo's clock.
+//! The admin listener: a port of its own on loopback, where a tester moves the demo's clock, takes
+//! a grant away, and takes the records of keys down.
 
 use std::sync::Arc;
 
@@ -12,13 +13,25 @@ use url::form_urlencoded;
 use super::answer::{Answer, Problem};
 use super::clock::{Clock, rfc3339};
 use super::routes::{health, no_method, no_route};
+use super::switches::Switches;
 
 /// The router of the admin listener.
-pub fn router(clock: Arc<Clock>) -> Router {
+pub fn router(clock: Arc<Clock>, switches: Arc<Switches>) -> Router {
+    let switched = |set: fn(&Switches, bool), on: bool| {
+        let switches = Arc::clone(&switches);
+        post(async move || {
+            set(&switches, on);
+            Answer::empty(StatusCode::NO_CONTENT)
+        })
+    };
     Router::new()
         .route("/healthz", get(health))
         .route("/clock", get(show))
         .route("/clock/advance", post(advance))
+        .route("/grant/revoke", switched(Switches::revoke, true))
+        .route("/grant/restore", switched(Switches::revoke, false))
+        .route("/store/down", switched(Switches::take_store_down, true))
+        .route("/store/up", switched(Switches::take_store_down, false))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .with_state(clock)

@@ -35,6 +35,8 @@ pub struct Call {
     pub id: String,
     /// What the client asked for besides.
     pub behaviour: Option<Behaviour>,
+    /// Whether the answer is compressed before it is stored, which only flaws do.
+    pub compressed: bool,
     /// When it came.
     pub started: Timestamp,
     /// Whether its client is still there. A correct API does not ask.

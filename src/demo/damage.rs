@@ -1,6 +1,7 @@
 //! Which expectations each flaw breaks, as `tests/flaws.rs` proves.
 
 mod broad;
+mod responses;
 
 use super::flaw::Flaw;
 
@@ -401,6 +402,29 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "race/edge/item-5/one-resource:first+edge+later",
             ],
         },
+        Flaw::RecordsOnlyWholeBodies
+        | Flaw::FreesAnotherClaim
+        | Flaw::StoresRateLimits
+        | Flaw::KeepsOneBucketForGuests
+        | Flaw::LeavesQueryOutOfScope
+        | Flaw::ScopesByRouteTemplate
+        | Flaw::JoinsScopeWithColons
+        | Flaw::ReplaysAfterRevocation
+        | Flaw::ReplaysSetCookie
+        | Flaw::ReplaysNoContentAsNull
+        | Flaw::StoresCompressedBytes
+        | Flaw::StoresBytesAsText
+        | Flaw::StoresNoLongAnswers
+        | Flaw::CutsReplays
+        | Flaw::IgnoresKeyWhenAsync
+        | Flaw::RemakesWhatWasDeleted
+        | Flaw::IgnoresKeyOnBatches
+        | Flaw::CrashesOnEqualItems
+        | Flaw::RunsWithoutItsStore
+        | Flaw::HashesMultipartBoundary
+        | Flaw::ChecksVersionBeforeWrite
+        | Flaw::AppendsOnPut
+        | Flaw::FailsSecondDelete => responses::damage(flaw),
         Flaw::TakesPayloadForKey => surely(&[
             "auth/keyless/item-6/exists:theirs",
             "auth/keyless/item-6/nothing-foreign:theirs",

@@ -14,6 +14,9 @@ use super::operation::{Command, Payment};
 use super::policy::{Fate, KeptFrom};
 use super::store::{Finish, Keeping, StoreError, Stored, Terms, Written};
 
+/// The longest answer that `stores-no-long-answers` keeps, in bytes.
+const LONGEST: usize = 256 * 1024;
+
 impl Keyed {
     /// Works, writes, and answers.
     pub(super) async fn execute(
@@ -37,6 +40,14 @@ impl Keyed {
         }
         if self.flaw == Some(Flaw::DropsClaimOnHangUp) && call.line.is_dead() {
             permit.keeping = Keeping::Nothing;
+        }
+        let without_length = matches!(
+            call.behaviour,
+            Some(Behaviour::NoContent | Behaviour::Stream)
+        );
+        if self.flaw == Some(Flaw::RecordsOnlyWholeBodies) && without_length {
+            permit.keeping = Keeping::Nothing;
+            permit.leave_claim();
         }
         let answer = match self.write_and_record(call, permit.keeping).await? {
             Written::Executed(answer) | Written::Refused(answer) => answer,
@@ -68,6 +79,10 @@ impl Keyed {
                 _ => self.clock.now(),
             },
             expired: self.expired(),
+            longest: match self.flaw {
+                Some(Flaw::StoresNoLongAnswers) => LONGEST,
+                _ => usize::MAX,
+            },
         };
         self.store.write(Arc::clone(call), terms).await
     }
@@ -236,6 +251,9 @@ impl Keyed {
                 }
                 _ => {}
             }
+        }
+        if self.flaw == Some(Flaw::FreesAnotherClaim) && failure.status.is_client_error() {
+            permit.leave_claim();
         }
         match self.fate(call, &failure) {
             Fate::Forgotten => {}

@@ -7,11 +7,13 @@
 mod admin;
 mod admission;
 mod answer;
+mod batch;
 mod behaviour;
 mod call;
 mod caller;
 mod clock;
 mod damage;
+mod edge;
 mod execution;
 mod fingerprint;
 mod first_sent;
@@ -20,11 +22,14 @@ mod in_flight;
 mod key;
 mod keyed;
 mod ledger;
+mod mandates;
+mod multipart;
 mod operation;
 pub mod policy;
 mod recall;
 mod routes;
 mod store;
+mod switches;
 
 #[cfg(test)]
 mod tests;
@@ -43,6 +48,7 @@ use tokio::task::JoinHandle;
 use self::clock::Clock;
 use self::keyed::Keyed;
 use self::store::{Store, StoreError};
+use self::switches::Switches;
 
 pub use self::flaw::{Flaw, Tier};
 pub use self::policy::Policy;
@@ -144,7 +150,13 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     let (admin_listener, admin) = listen(options.admin).await?;
     let store = Store::open(options.database.clone())?;
     let clock = Arc::new(Clock::default());
-    let api = Arc::new(Keyed::new(Arc::clone(&clock), store, options));
+    let switches = Arc::new(Switches::default());
+    let api = Arc::new(Keyed::new(
+        Arc::clone(&clock),
+        store,
+        Arc::clone(&switches),
+        options,
+    ));
     let (stop, stopped) = watch::channel(false);
     let weak = Arc::downgrade(&api);
     Ok(Demo {
@@ -152,7 +164,7 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
         admin,
         servers: [
             serve(api_listener, routes::router(api), stopped.clone()),
-            serve(admin_listener, admin::router(clock), stopped),
+            serve(admin_listener, admin::router(clock, switches), stopped),
         ],
         stop,
         api: weak,

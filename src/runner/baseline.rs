@@ -116,6 +116,12 @@ pub(super) struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
+    fn is_keyless(&self) -> bool {
+        let world = self.run.world();
+        let operation = world.operation(&self.key.operation);
+        operation.is_ok_and(|operation| world.is_keyless(operation))
+    }
+
     pub(super) fn request(&self, name: &str, marker: &str) -> Request {
         Request {
             name: name.to_owned(),
@@ -123,11 +129,16 @@ impl Measuring<'_> {
             operation: None,
             variants: self.key.variants.clone(),
             forms: None,
-            key: Some(Key::Fresh),
+            key: Some(match self.is_keyless() {
+                true => Key::None,
+                false => Key::Fresh,
+            }),
             first_sent: None,
             principal: Some(self.key.principal),
             marker: Some(Marker::Named(marker.to_owned())),
             given_other: None,
+            chosen_name: None,
+            only_if: None,
             new_connection: false,
             to_each: false,
             at: None,
@@ -199,7 +210,19 @@ impl Measuring<'_> {
         baseline: &mut Baseline,
         took: &mut Vec<Duration>,
     ) -> Result<(), String> {
-        // The same payload again: a new key alone must make a new operation.
+        if !self.is_keyless() {
+            self.second_key(answered, baseline, took).await?;
+        }
+        self.another_payload(operation, baseline, took).await
+    }
+
+    /// The same payload again: a new key alone must make a new operation.
+    async fn second_key(
+        &self,
+        answered: &Exchange,
+        baseline: &mut Baseline,
+        took: &mut Vec<Duration>,
+    ) -> Result<(), String> {
         let second = Request {
             like: Some(crate::scenario::Like {
                 of: "first".to_owned(),
@@ -226,6 +249,15 @@ impl Measuring<'_> {
         if succeeded {
             took.push(self::took(&again));
         }
+        Ok(())
+    }
+
+    async fn another_payload(
+        &self,
+        operation: &Operation,
+        baseline: &mut Baseline,
+        took: &mut Vec<Duration>,
+    ) -> Result<(), String> {
         // Another payload under another key: if even this does not work, nothing will. The
         // declared change serves for it, if the target takes it.
         let change = Request {

@@ -243,7 +243,10 @@ impl Fixtures {
         let patched = operation.request.patched(with);
         self.needed_by(world, &patched, &apart, &mut values).await?;
         let (principal, _) = world.principal(wanted.principal)?;
-        let sent: &KeyUse = &key.sent;
+        let sent: &KeyUse = match world.is_keyless(operation) {
+            true => &KeyUse::None,
+            false => &key.sent,
+        };
         let mut rendered = render(&Recipe {
             target: &world.target,
             base: &world.bases[0],

@@ -22,6 +22,11 @@ pub(super) struct Spec {
     pub(super) unique: String,
     pub(super) now: SystemTime,
     pub(super) given_other: bool,
+    pub(super) chosen_name: String,
+    /// The step since whose response the resource must be unchanged.
+    pub(super) only_if: Option<StepName>,
+    /// The version that this response told, once it is known.
+    pub(super) version: Option<String>,
 }
 
 impl Spec {
@@ -44,6 +49,9 @@ impl Spec {
             unique: fresh_word(),
             now: SystemTime::now(),
             given_other: false,
+            chosen_name: fresh_word(),
+            only_if: None,
+            version: None,
         }
     }
 }
@@ -168,6 +176,16 @@ impl RoundNames {
                 .given_other
                 .or(base.map(|base| base.given_other))
                 .unwrap_or(false),
+            chosen_name: match (&request.chosen_name, base) {
+                (Some(name), _) => name.replace("${token}", &self.token),
+                (None, Some(base)) => base.chosen_name.clone(),
+                (None, None) => fresh_word(),
+            },
+            only_if: request
+                .only_if
+                .clone()
+                .or_else(|| base.and_then(|base| base.only_if.clone())),
+            version: None,
         })
     }
 
@@ -275,6 +293,8 @@ mod tests {
             principal: None,
             marker: None,
             given_other: None,
+            chosen_name: None,
+            only_if: None,
             new_connection: false,
             to_each: false,
             at: None,

@@ -238,6 +238,11 @@ impl World {
         })
     }
 
+    /// Whether the target file says that the operation takes no key.
+    pub(super) fn is_keyless(&self, operation: &Operation) -> bool {
+        self.key_place(operation) == Some(KeyPlace::None)
+    }
+
     /// The principal of a role, and with which credentials it sends.
     pub(super) fn principal(
         &self,

@@ -97,14 +97,7 @@ fn is_alone(case: &Case) -> bool {
 }
 
 fn read_needs(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Need> {
-    const NOT_YET: [&str; 6] = [
-        "name",
-        "prepare",
-        "precondition",
-        "consumer",
-        "sink",
-        "documents",
-    ];
+    const NOT_YET: [&str; 5] = ["name", "prepare", "consumer", "sink", "documents"];
     let mut needs = Vec::new();
     for node in nodes {
         if let Some(word) = node.as_text().filter(|word| NOT_YET.contains(word)) {
@@ -259,11 +252,11 @@ pub(super) fn read_steps(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<
     steps
 }
 
-const STEPS: [&str; 9] = [
-    "send", "burst", "retry", "together", "wait", "elapse", "read", "hook", "recheck",
+const STEPS: [&str; 10] = [
+    "send", "burst", "retry", "together", "wait", "elapse", "read", "hook", "cleanup", "recheck",
 ];
-const STEPS_NOT_YET: [&str; 4] = ["lookup", "cleanup", "sink", "prepare"];
-const REQUEST_NOT_YET: [&str; 3] = ["name", "only-if", "prepared"];
+const STEPS_NOT_YET: [&str; 3] = ["lookup", "sink", "prepare"];
+const REQUEST_NOT_YET: [&str; 1] = ["prepared"];
 
 fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<Step, Diagnostic> {
     let (kind, body) = single_key(node, "a step", &STEPS, &STEPS_NOT_YET)?;
@@ -373,6 +366,19 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 at: fields.at,
                 undo: fields.undo,
             })
+        }
+        "cleanup" if inside_together => Err(Diagnostic::error(
+            "a together holds no cleanup: what it removes must have been made",
+        )
+        .at(node.span.first_line())
+        .help("put it after the together")),
+        "cleanup" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct CleanupFields {
+                of: StepName,
+            }
+            yaml::decode::<CleanupFields>(body).map(|fields| Step::Cleanup { of: fields.of })
         }
         "recheck" => {
             #[derive(Deserialize)]

@@ -32,6 +32,11 @@ pub struct Request {
     pub marker: Option<Marker>,
     /// The second resource instead of the first; inherited.
     pub given_other: Option<bool>,
+    /// What the client calls the resource, where it has the choice; `${token}` in it is fresh in each
+    /// round. Else a fresh word.
+    pub chosen_name: Option<String>,
+    /// The step since whose response the resource must be unchanged.
+    pub only_if: Option<StepName>,
     /// A new connection instead of a warm one.
     pub new_connection: bool,
     /// Spread over all replicas.
@@ -117,6 +122,13 @@ impl<'de> Deserialize<'de> for Marker {
     }
 }
 
+/// The condition of a request: the resource is as that step's response left it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct OnlyIf {
+    unchanged_since: StepName,
+}
+
 /// The fields that a request may have in a file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -131,6 +143,8 @@ pub(super) struct RequestFields {
     pub(super) principal: Option<PrincipalRole>,
     pub(super) marker: Option<Marker>,
     pub(super) given: Option<Given>,
+    pub(super) name: Option<String>,
+    pub(super) only_if: Option<OnlyIf>,
     pub(super) connection: Option<ConnectionWord>,
     pub(super) to: Option<ToWord>,
     pub(super) at: Option<Moment>,
@@ -139,7 +153,7 @@ pub(super) struct RequestFields {
 
 impl RequestFields {
     /// The names of the fields, for messages.
-    pub(super) const NAMES: [&'static str; 14] = [
+    pub(super) const NAMES: [&'static str; 16] = [
         "as",
         "like",
         "operation",
@@ -150,6 +164,8 @@ impl RequestFields {
         "principal",
         "marker",
         "given",
+        "name",
+        "only-if",
         "connection",
         "to",
         "at",
@@ -168,6 +184,8 @@ impl RequestFields {
             principal: self.principal,
             marker: self.marker,
             given_other: self.given.map(|given| given == Given::Other),
+            chosen_name: self.name,
+            only_if: self.only_if.map(|only_if| only_if.unchanged_since),
             new_connection: self.connection == Some(ConnectionWord::New),
             to_each: self.to == Some(ToWord::Each),
             at: self.at,

@@ -95,6 +95,7 @@ fn sentence(step: &Step) -> String {
                 .unwrap_or_default();
             format!("Run the hook `{}`{at}{undo}.", run.name())
         }
+        Step::Cleanup { of } => format!("Remove what `{of}` made."),
         Step::Recheck { name, at_most } => format!(
             "Send every key of the run that is still remembered once more, {at_most} at most, as `{name}`."
         ),

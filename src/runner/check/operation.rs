@@ -234,6 +234,8 @@ pub(super) async fn send(world: &World, operation: &str, spec: &Spec) -> Result<
         principal: Some(spec.principal),
         marker: None,
         given_other: None,
+        chosen_name: None,
+        only_if: None,
         new_connection: false,
         to_each: false,
         at: None,

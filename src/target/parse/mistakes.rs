@@ -10,7 +10,6 @@ use crate::target::trial::load_text;
 fn features_that_are_not_built_are_refused_by_name() {
     for (text, feature, line) in [
         (minimal("    prepare: GET /cart\n"), "prepare", 6),
-        (minimal("    precondition: x\n"), "precondition", 6),
         (minimal("    kind: consumer\n"), "kind", 6),
         (minimal("    effects: { e: sink }\n"), "sink", 6),
         (minimal("sink: { listen: \"127.0.0.1:1\" }\n"), "sink", 6),
@@ -43,11 +42,6 @@ fn features_that_are_not_built_are_refused_by_name() {
         (
             minimal("    change: { graphql: { query: x } }\n"),
             "graphql",
-            6,
-        ),
-        (
-            minimal("    change: { multipart: { a: x } }\n"),
-            "multipart",
             6,
         ),
         (
