@@ -43,6 +43,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
         },
         Flaw::StoresNoFingerprint => surely(&[
+            "auth/anonymous/item-6/nothing-foreign:second",
+            "auth/anonymous/item-6/outcome-never:second",
             "payload/changed#*/item-3/keeps:mismatch",
             "payload/changed#*/item-3/outcome-never:changed+insisting",
             "payload/in-flight/item-3/outcome-never:changed+changed-later",
@@ -80,6 +82,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "scope/fresh-key/item-2/two-resources:first+second",
         ]),
         Flaw::LooksUpBeforeAuthentication => surely(&[
+            "auth/revoked/item-6/nothing-foreign:again",
+            "auth/revoked/item-6/outcome-is:again",
             "auth/credentials#*/item-6/nothing-foreign:intruder",
             "auth/credentials#*/item-6/outcome-never:intruder",
         ]),
@@ -122,6 +126,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "race/edge/item-5/outcome-never:edge",
         ]),
         Flaw::AnswersMismatchWith500 => surely(&[
+            "auth/anonymous/item-6/outcome-never:second",
             "payload/changed#*/item-3/keeps:mismatch",
             "payload/changed#*/item-3/no-server-error",
             "payload/in-flight/item-3/no-server-error",
@@ -185,6 +190,14 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             breaks: broad::RECORDS_AFTER_RESPONSE,
             // After 200 ms the record is there: these wait for the effect first.
             may_break: &[
+                "failure/store-down/item-5/effects-at-most",
+                "failure/store-down/item-5/one-resource:first+later",
+                "replay/after-delete/item-4/keeps:deleted",
+                "replay/after-delete/item-4/outcome-never:again",
+                "replay/kinds#*/item-5/effects-at-most",
+                "replay/kinds#*/item-5/outcome-never:again+later",
+                "replay/kinds#*/item-5/same-response:again+later",
+                "scope/batch/item-5/effects-at-most",
                 "auth/credentials#*/item-5/outcome-is:again",
                 "auth/other-tenant#*/item-5/outcome-is:ours-again",
                 "auth/refused-first#*/item-5/effects-at-most",
@@ -226,6 +239,10 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 2 ms wide; only an instant retry surely meets it.
             may_break: &[
+                "replay/kinds#*/item-5/effects-at-most",
+                "replay/kinds#*/item-5/outcome-never:again+later",
+                "replay/kinds#*/item-5/same-response:again+later",
+                "scope/batch/item-5/effects-at-most",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
                 "replay/exact#*/item-5/effects-at-most",
@@ -301,6 +318,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // These retry within the second, or just over its edge.
             may_break: &[
+                "replay/after-delete/item-4/keeps:deleted",
+                "replay/kinds#*/item-5/same-response:again+later",
                 "auth/credentials#*/item-5/outcome-is:again",
                 "auth/other-tenant#*/item-5/outcome-is:ours-again",
                 "auth/refused-first#*/item-5/same-response:again",
