@@ -9,7 +9,8 @@ use super::answer::Answer;
 use super::call::Call;
 use super::clock::Timestamp;
 use super::ledger;
-use super::operation::{Payment, invalid, payment, text};
+use super::operation::{Command, Payment, invalid, payment, text};
+use super::outbox;
 
 /// Reads the items of a batch. Items with one key are one item, which is made once.
 pub fn items(fields: &Map<String, Value>) -> Result<Vec<Payment>, Answer> {
@@ -48,10 +49,12 @@ pub fn execute(
     for (number, payment) in payments.iter().enumerate() {
         let item = Call {
             id: format!("pay_{}_{number}", call.id),
+            command: Command::Pay(payment.clone()),
             ..call.clone()
         };
-        ledger::charge(connection, &item, payment, now)?;
+        let document = ledger::charge(connection, &item, payment, now)?;
         ledger::issue_receipt(connection, &item, payment, now)?;
+        outbox::announce(connection, &item, &document, now)?;
         ids.push(item.id);
     }
     let Value::Object(document) = json!({"id": call.id, "payments": ids}) else {

@@ -84,7 +84,9 @@ impl Keyed {
                 _ => usize::MAX,
             },
         };
-        self.store.write(Arc::clone(call), terms).await
+        let written = self.store.write(Arc::clone(call), terms).await;
+        self.news.notify_one();
+        written
     }
 
     async fn write_and_record(

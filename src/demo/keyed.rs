@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::Options;
@@ -38,6 +39,8 @@ pub struct Keyed {
     pub in_flight: InFlight,
     /// What a tester has switched.
     pub switches: Arc<Switches>,
+    /// Tells the relay that there is a new event.
+    pub news: Arc<Notify>,
     memory: Mutex<Memory>,
 }
 
@@ -89,6 +92,7 @@ impl Keyed {
             retention: options.retention,
             in_flight: InFlight::default(),
             switches,
+            news: Arc::default(),
             memory: Mutex::default(),
         }
     }

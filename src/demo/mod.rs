@@ -25,9 +25,12 @@ mod ledger;
 mod mandates;
 mod multipart;
 mod operation;
+mod outbox;
 pub mod policy;
 mod recall;
+mod relay;
 mod routes;
+mod signature;
 mod store;
 mod switches;
 
@@ -47,6 +50,7 @@ use tokio::task::JoinHandle;
 
 use self::clock::Clock;
 use self::keyed::Keyed;
+use self::relay::Relay;
 use self::store::{Store, StoreError};
 use self::switches::Switches;
 
@@ -135,7 +139,7 @@ pub struct Demo {
     /// Where the admin listener listens.
     pub admin: SocketAddr,
     stop: watch::Sender<bool>,
-    servers: [JoinHandle<()>; 2],
+    servers: [JoinHandle<()>; 3],
     api: std::sync::Weak<Keyed>,
 }
 
@@ -153,10 +157,15 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     let switches = Arc::new(Switches::default());
     let api = Arc::new(Keyed::new(
         Arc::clone(&clock),
-        store,
+        store.clone(),
         Arc::clone(&switches),
         options,
     ));
+    let relay = Relay {
+        store: store.clone(),
+        news: Arc::clone(&api.news),
+        flaw: api.flaw,
+    };
     let (stop, stopped) = watch::channel(false);
     let weak = Arc::downgrade(&api);
     Ok(Demo {
@@ -164,7 +173,12 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
         admin,
         servers: [
             serve(api_listener, routes::router(api), stopped.clone()),
-            serve(admin_listener, admin::router(clock, switches), stopped),
+            serve(
+                admin_listener,
+                admin::router(clock, store, switches),
+                stopped.clone(),
+            ),
+            tokio::spawn(relay.run(stopped)),
         ],
         stop,
         api: weak,
@@ -176,11 +190,12 @@ impl Demo {
     /// for that and for writes whose clients have hung up.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        let [mut api, mut admin] = self.servers;
+        let [mut api, mut admin, mut relay] = self.servers;
         let ended = async {
             // A server that panicked has ended too.
             let _ = (&mut api).await;
             let _ = (&mut admin).await;
+            let _ = (&mut relay).await;
             while self.api.strong_count() > 0 {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
@@ -188,6 +203,7 @@ impl Demo {
         if tokio::time::timeout(PATIENCE, ended).await.is_err() {
             api.abort();
             admin.abort();
+            relay.abort();
         }
     }
 

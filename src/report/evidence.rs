@@ -4,7 +4,7 @@
 use super::clean::{clip, line, shorten};
 use crate::grade::CaseReport;
 use crate::judge::Finding;
-use crate::transcript::{Exchange, Reading, ReadingKind, Response, Round, Shown};
+use crate::transcript::{EventDelivery, Exchange, Reading, ReadingKind, Response, Round, Shown};
 use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle, presets};
 use std::fmt::Write;
 use std::time::Duration;
@@ -105,6 +105,15 @@ pub(super) fn tables(round: &Round, marked: &[usize], all: bool, width: u16) -> 
         }
         let _ = writeln!(text, "{}", table.trim_fmt());
     }
+    if !round.deliveries.is_empty() {
+        let mut table = bare(width);
+        table.set_header(["", "delivery", "of", "event", "at", "received"]);
+        let shown = if all { usize::MAX } else { MOST_EXCHANGES };
+        for (number, delivery) in round.deliveries.iter().take(shown).enumerate() {
+            table.add_row(delivery_row(number + 1, delivery, start));
+        }
+        let _ = writeln!(text, "{}", table.trim_fmt());
+    }
     for broken in &round.broken {
         let _ = writeln!(text, "   {}", line(broken));
     }
@@ -186,6 +195,20 @@ fn reading_row(reading: &Reading, start: Duration) -> Vec<Cell> {
         Cell::new(shorten(&reading.marker_name, 40)),
         Cell::new(millis(reading.at, start)),
         Cell::new(shows(&reading.shows)),
+    ]
+}
+
+fn delivery_row(number: usize, delivery: &EventDelivery, start: Duration) -> Vec<Cell> {
+    vec![
+        Cell::new(""),
+        Cell::new(number),
+        Cell::new(shorten(&delivery.marker_name, 40)),
+        Cell::new(shorten(
+            delivery.event.as_deref().unwrap_or("without an id"),
+            60,
+        )),
+        Cell::new(millis(delivery.at, start)),
+        Cell::new(delivery.received.name()),
     ]
 }
 
