@@ -45,7 +45,7 @@ impl Fixtures {
         spec: &Spec,
         values: &mut Filling<'_>,
     ) -> Result<(), String> {
-        let principal = spec.principal.stand_in();
+        let principal = maker(spec.principal);
         let wanted = Wanted {
             principal,
             marker: &spec.marker,
@@ -90,7 +90,7 @@ impl Fixtures {
         spec: &Spec,
         values: &mut Filling<'_>,
     ) -> Result<(), String> {
-        let principal = spec.principal.stand_in();
+        let principal = maker(spec.principal);
         let wanted = Wanted {
             principal,
             marker: &spec.marker,
@@ -279,6 +279,14 @@ impl Fixtures {
                 world.told(&fetched)
             )
         })
+    }
+}
+
+/// Who makes what a caller needs: another session of the owner works on what the owner has.
+fn maker(role: PrincipalRole) -> PrincipalRole {
+    match role.stand_in() {
+        PrincipalRole::OtherSession => PrincipalRole::Owner,
+        role => role,
     }
 }
 

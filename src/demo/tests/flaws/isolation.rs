@@ -343,7 +343,8 @@ async fn overlaps(subject: &Subject) -> Found {
             ("in-flight", duplicate.status == 409),
             ("in-flight-changed", changed.status == 422),
         ];
-        if seen {
+        // A replay came too late: the first request was done before its duplicate was let in.
+        if seen && !duplicate.is_replay() {
             break;
         }
     }
