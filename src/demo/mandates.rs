@@ -145,7 +145,7 @@ fn find(
         payment: Some(name.to_owned()),
         ..Filter::default()
     };
-    let called = ledger::list(connection, Kind::Mandate, tenant, &filter)?;
+    let called = ledger::list(connection, Kind::Mandate, Some(tenant), &filter)?;
     match called.into_iter().next_back() {
         Some(found) => Ok(Some(object(found))),
         None => ledger::find(connection, Kind::Mandate, tenant, name),

@@ -241,6 +241,7 @@ impl<'a> RoundRun<'a> {
                 problem.map_or(Ok(()), Err)
             }
             Step::Cleanup { of } => self.clean_up(of).await,
+            Step::Lookup(lookup) => self.look_up(lookup).await,
             Step::Sink {
                 name,
                 answer,

@@ -123,7 +123,10 @@ fn damage(flaw: Flaw) -> Damage {
         Flaw::CountsRetentionFromClaim
         | Flaw::EmitsEventOnReplay
         | Flaw::MintsEventIdPerAttempt
-        | Flaw::MarksEventBeforeDelivery => (&[], &[]),
+        | Flaw::MarksEventBeforeDelivery
+        | Flaw::LooksUpForeignOperations
+        | Flaw::IndexesKeysLate
+        | Flaw::LooksUpStaleState => (&[], &[]),
         // `responses` tells what these break.
         Flaw::RecordsOnlyWholeBodies
         | Flaw::FreesAnotherClaim
