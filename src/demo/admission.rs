@@ -2,11 +2,12 @@
 //! all of it before anything is remembered.
 
 use std::mem::ManuallyDrop;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
@@ -16,7 +17,7 @@ use uuid::Uuid;
 
 use super::answer::{Answer, Problem};
 use super::batch::has_equal_items;
-use super::behaviour::{Behaviour, prefers_async};
+use super::behaviour::{Behaviour, is_slow, prefers_async};
 use super::call::{Call, Line, Slot};
 use super::caller::{Caller, GRANTEE, GUEST, no_grant};
 use super::edge::{accepts_gzip, compressed};
@@ -61,6 +62,7 @@ pub async fn write(
 
 async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Result<Answer, Answer> {
     let (head, body) = request.into_parts();
+    let peer = head.extensions.get::<ConnectInfo<SocketAddr>>().copied();
     let headers = head.headers;
     let query = head.uri.query();
     let key_of = |body| {
@@ -87,6 +89,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         return Err(refusal);
     }
     let behaviour = Behaviour::read(&headers)?;
+    let slow = is_slow(&headers)?;
     let boundary = match operation {
         Operation::Pay { .. } => multipart::boundary(&headers),
         _ => None,
@@ -227,7 +230,9 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         command,
         behaviour,
         compressed: api.flaw == Some(Flaw::StoresCompressedBytes) && accepts_gzip(&headers),
+        slow,
         started: api.clock.now(),
+        port: peer.map_or(0, |ConnectInfo(peer)| peer.port()),
         line: line.clone(),
     };
     // The write runs in a task of its own: a client that hangs up must not cancel it.

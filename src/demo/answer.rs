@@ -277,6 +277,10 @@ pub enum Problem {
     RateLimited,
     /// 503: the records of keys cannot be reached.
     StoreUnavailable,
+    /// 409: a coupon has no uses left.
+    UsedUp,
+    /// 409: a cart is no longer what the caller has seen.
+    OutOfDate,
     /// 500: the request failed.
     Internal,
 }
@@ -337,6 +341,8 @@ impl Problem {
                 "store-unavailable",
                 "Key store unavailable",
             ),
+            Problem::UsedUp => (S::CONFLICT, "used-up", "Used up"),
+            Problem::OutOfDate => (S::CONFLICT, "out-of-date", "Out of date"),
             Problem::Internal => (
                 S::INTERNAL_SERVER_ERROR,
                 "internal",

@@ -37,8 +37,12 @@ pub struct Call {
     pub behaviour: Option<Behaviour>,
     /// Whether the answer is compressed before it is stored, which only flaws do.
     pub compressed: bool,
+    /// Whether it works eight times as long.
+    pub slow: bool,
     /// When it came.
     pub started: Timestamp,
+    /// The port that its client sends from, which tells connections apart.
+    pub port: u16,
     /// Whether its client is still there. A correct API does not ask.
     pub line: Line,
 }

@@ -11,7 +11,9 @@ mod batch;
 mod behaviour;
 mod call;
 mod caller;
+mod carts;
 mod clock;
+mod coupons;
 mod damage;
 mod edge;
 mod execution;
@@ -236,7 +238,8 @@ fn serve(
     };
     tokio::spawn(async move {
         // Serving ends with the stop alone: accept errors are retried inside.
-        let _ = axum::serve(listener, router)
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let _ = axum::serve(listener, service)
             .with_graceful_shutdown(stop)
             .await;
     })

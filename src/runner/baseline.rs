@@ -116,29 +116,22 @@ pub(super) struct Measuring<'a> {
 }
 
 impl Measuring<'_> {
-    fn is_keyless(&self) -> bool {
-        let world = self.run.world();
-        let operation = world.operation(&self.key.operation);
-        operation.is_ok_and(|operation| world.is_keyless(operation))
-    }
-
     pub(super) fn request(&self, name: &str, marker: &str) -> Request {
+        let keyless = self.run.world().is_keyless(&self.key.operation);
         Request {
             name: name.to_owned(),
             like: None,
             operation: None,
             variants: self.key.variants.clone(),
             forms: None,
-            key: Some(match self.is_keyless() {
-                true => Key::None,
-                false => Key::Fresh,
-            }),
+            key: Some(if keyless { Key::None } else { Key::Fresh }),
             first_sent: None,
             principal: Some(self.key.principal),
             marker: Some(Marker::Named(marker.to_owned())),
             given_other: None,
             chosen_name: None,
             only_if: None,
+            prepared: None,
             new_connection: false,
             to_each: false,
             at: None,
@@ -210,7 +203,7 @@ impl Measuring<'_> {
         baseline: &mut Baseline,
         took: &mut Vec<Duration>,
     ) -> Result<(), String> {
-        if !self.is_keyless() {
+        if !self.run.world().is_keyless(&operation.name) {
             self.second_key(answered, baseline, took).await?;
         }
         self.another_payload(operation, baseline, took).await
@@ -252,14 +245,14 @@ impl Measuring<'_> {
         Ok(())
     }
 
+    /// Another payload under another key: if even this does not work, nothing will. The declared
+    /// change serves for it, if the target takes it.
     async fn another_payload(
         &self,
         operation: &Operation,
         baseline: &mut Baseline,
         took: &mut Vec<Duration>,
     ) -> Result<(), String> {
-        // Another payload under another key: if even this does not work, nothing will. The
-        // declared change serves for it, if the target takes it.
         let change = Request {
             variants: vec!["change".to_owned()],
             ..self.request("change", "third")

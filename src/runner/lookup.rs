@@ -156,6 +156,7 @@ fn plain_request(name: &str) -> Request {
         given_other: None,
         chosen_name: None,
         only_if: None,
+        prepared: None,
         new_connection: false,
         to_each: false,
         at: None,

@@ -38,6 +38,7 @@ impl RoundRun<'_> {
             given_other: None,
             chosen_name: None,
             only_if: None,
+            prepared: None,
             new_connection: false,
             to_each: false,
             at: None,

@@ -27,6 +27,8 @@ pub(super) struct Spec {
     pub(super) only_if: Option<StepName>,
     /// The version that this response told, once it is known.
     pub(super) version: Option<String>,
+    /// The `prepare` step whose answer it uses, by a word of that step's own.
+    pub(super) prepared: Option<String>,
 }
 
 impl Spec {
@@ -52,6 +54,7 @@ impl Spec {
             chosen_name: fresh_word(),
             only_if: None,
             version: None,
+            prepared: None,
         }
     }
 }
@@ -186,7 +189,22 @@ impl RoundNames {
                 .clone()
                 .or_else(|| base.and_then(|base| base.only_if.clone())),
             version: None,
+            prepared: match &request.prepared {
+                Some(step) => self.spec(step, 0)?.prepared.clone(),
+                None => base.and_then(|base| base.prepared.clone()),
+            },
         })
+    }
+
+    /// What a `prepare` step asks for, which later steps may use.
+    pub(super) fn prepare(&mut self, step: &str, principal: PrincipalRole) -> Spec {
+        let spec = Spec {
+            principal,
+            prepared: Some(fresh_word()),
+            ..Spec::unsent(self.marker("main"))
+        };
+        self.specs.insert(step.to_owned(), vec![spec.clone()]);
+        spec
     }
 
     /// The request of a step's first copy, if it has been made.
@@ -295,6 +313,7 @@ mod tests {
             given_other: None,
             chosen_name: None,
             only_if: None,
+            prepared: None,
             new_connection: false,
             to_each: false,
             at: None,

@@ -98,7 +98,7 @@ fn is_alone(case: &Case) -> bool {
 }
 
 fn read_needs(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Need> {
-    const NOT_YET: [&str; 4] = ["name", "prepare", "consumer", "documents"];
+    const NOT_YET: [&str; 3] = ["name", "consumer", "documents"];
     let mut needs = Vec::new();
     for node in nodes {
         if let Some(word) = node.as_text().filter(|word| NOT_YET.contains(word)) {
@@ -253,15 +253,13 @@ pub(super) fn read_steps(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<
     steps
 }
 
-const STEPS: [&str; 12] = [
-    "send", "burst", "retry", "together", "wait", "elapse", "read", "hook", "lookup", "sink",
-    "cleanup", "recheck",
+const STEPS: [&str; 13] = [
+    "send", "burst", "retry", "together", "wait", "elapse", "read", "prepare", "hook", "lookup",
+    "sink", "cleanup", "recheck",
 ];
-const STEPS_NOT_YET: [&str; 1] = ["prepare"];
-const REQUEST_NOT_YET: [&str; 1] = ["prepared"];
 
 fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<Step, Diagnostic> {
-    let (kind, body) = single_key(node, "a step", &STEPS, &STEPS_NOT_YET)?;
+    let (kind, body) = single_key(node, "a step", &STEPS, &[])?;
     let mut made_up = |kind: &str| {
         *unnamed += 1;
         format!("{kind}-{unnamed}")
@@ -311,11 +309,13 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 patience: fields.r#for.map_or(Duration::from_secs(65), |time| time.0),
             })
         }
-        "read" | "recheck" | "sink" | "lookup" if inside_together => Err(Diagnostic::error(
-            format!("a together holds no {kind}: it would not know when"),
-        )
-        .at(node.span.first_line())
-        .help("put it before or after the together")),
+        "read" | "prepare" | "recheck" | "sink" | "lookup" if inside_together => {
+            Err(Diagnostic::error(format!(
+                "a together holds no {kind}: it would not know when"
+            ))
+            .at(node.span.first_line())
+            .help("put it before or after the together"))
+        }
         "together" if inside_together => {
             Err(Diagnostic::error("a together holds no other together").at(node.span.first_line()))
         }
@@ -354,6 +354,19 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 r#as: StepName,
             }
             yaml::decode::<ReadFields>(body).map(|fields| Step::Read { name: fields.r#as })
+        }
+        "prepare" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct PrepareFields {
+                r#as: StepName,
+                #[serde(default)]
+                principal: PrincipalRole,
+            }
+            yaml::decode::<PrepareFields>(body).map(|fields| Step::Prepare {
+                name: fields.r#as,
+                principal: fields.principal,
+            })
         }
         "hook" => {
             #[derive(Deserialize)]
@@ -491,12 +504,6 @@ fn read_wait(body: &Node) -> Result<Wait, Diagnostic> {
 /// Splits a step's fields into its own and those of its request.
 fn split_request(body: &Node, own: &[&str]) -> Result<(Node, RequestFields), Diagnostic> {
     for entry in body.as_map().unwrap_or_default() {
-        if REQUEST_NOT_YET.contains(&entry.key.as_str()) {
-            return Err(
-                Diagnostic::error(format!("`{}` is not supported yet", entry.key))
-                    .at(entry.key_span.clone()),
-            );
-        }
         let known = || RequestFields::NAMES.iter().chain(own).copied();
         if !known().any(|name| name == entry.key) {
             let problem = Diagnostic::error(format!("unknown field `{}`", entry.key))

@@ -37,6 +37,8 @@ pub struct Request {
     pub chosen_name: Option<String>,
     /// The step since whose response the resource must be unchanged.
     pub only_if: Option<StepName>,
+    /// The `prepare` step whose answer it uses; inherited. Without one it has an answer of its own.
+    pub prepared: Option<StepName>,
     /// A new connection instead of a warm one.
     pub new_connection: bool,
     /// Spread over all replicas.
@@ -145,6 +147,7 @@ pub(super) struct RequestFields {
     pub(super) given: Option<Given>,
     pub(super) name: Option<String>,
     pub(super) only_if: Option<OnlyIf>,
+    pub(super) prepared: Option<StepName>,
     pub(super) connection: Option<ConnectionWord>,
     pub(super) to: Option<ToWord>,
     pub(super) at: Option<Moment>,
@@ -153,7 +156,7 @@ pub(super) struct RequestFields {
 
 impl RequestFields {
     /// The names of the fields, for messages.
-    pub(super) const NAMES: [&'static str; 16] = [
+    pub(super) const NAMES: [&'static str; 17] = [
         "as",
         "like",
         "operation",
@@ -166,6 +169,7 @@ impl RequestFields {
         "given",
         "name",
         "only-if",
+        "prepared",
         "connection",
         "to",
         "at",
@@ -186,6 +190,7 @@ impl RequestFields {
             given_other: self.given.map(|given| given == Given::Other),
             chosen_name: self.name,
             only_if: self.only_if.map(|only_if| only_if.unchanged_since),
+            prepared: self.prepared,
             new_connection: self.connection == Some(ConnectionWord::New),
             to_each: self.to == Some(ToWord::Each),
             at: self.at,

@@ -29,6 +29,9 @@ pub(super) fn request(request: &Request) -> String {
     if let Some(step) = &request.only_if {
         parts.push(format!("only if the resource is as `{step}` left it"));
     }
+    if let Some(step) = &request.prepared {
+        parts.push(format!("with what `{step}` was answered"));
+    }
     if request.new_connection {
         parts.push("on a new connection".to_owned());
     }

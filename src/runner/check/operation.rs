@@ -129,6 +129,9 @@ async fn key(
 ) {
     let place = world.key_place(operation);
     let pointer = &sheet.inherited("key");
+    if world.is_keyless(&operation.name) {
+        return sheet.line("key", Mark::Right, "none, as the file says", pointer);
+    }
     let Some(KeyPlace::At { carrier, .. }) = &place else {
         if !operation.request.places_key() {
             sheet.line("key", Mark::NotChecked, "not checked: no key is sent", "");
@@ -236,6 +239,7 @@ pub(super) async fn send(world: &World, operation: &str, spec: &Spec) -> Result<
         given_other: None,
         chosen_name: None,
         only_if: None,
+        prepared: None,
         new_connection: false,
         to_each: false,
         at: None,
