@@ -20,6 +20,7 @@ mod in_flight;
 mod key;
 mod keyed;
 mod ledger;
+mod openapi;
 mod operation;
 mod outbox;
 pub mod policy;
