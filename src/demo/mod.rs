@@ -26,6 +26,7 @@ mod keyed;
 mod ledger;
 mod mandates;
 mod multipart;
+mod openapi;
 mod operation;
 mod outbox;
 pub mod policy;

@@ -10,7 +10,6 @@ use crate::target::trial::load_text;
 fn features_that_are_not_built_are_refused_by_name() {
     for (text, feature, line) in [
         (minimal("    kind: consumer\n"), "kind", 6),
-        (minimal("documents: { openapi: x }\n"), "documents", 6),
         (
             minimal("principals: { owner: { oauth2: { token-url: x } } }\n"),
             "oauth2",

@@ -140,7 +140,9 @@ fn damage(flaw: Flaw) -> Damage {
         | Flaw::MarksEventBeforeDelivery
         | Flaw::LooksUpForeignOperations
         | Flaw::IndexesKeysLate
-        | Flaw::LooksUpStaleState => (&[], &[]),
+        | Flaw::LooksUpStaleState
+        | Flaw::DocumentsKeyElsewhere
+        | Flaw::DocumentsRetryAfterNobodySends => (&[], &[]),
         // `responses` tells what these break.
         Flaw::RecordsOnlyWholeBodies
         | Flaw::FreesAnotherClaim
