@@ -20,6 +20,7 @@ pub mod demo_client;
 pub mod grade;
 pub mod hook;
 pub mod judge;
+pub mod openapi;
 pub mod outcome;
 pub mod plan;
 pub mod process;

@@ -31,6 +31,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "yaml",
         ],
     ),
+    ("openapi", &[]),
     ("target", &["hook", "yaml"]),
     ("target_check", &[]),
     (
@@ -50,6 +51,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "contract",
             "hook",
+            "openapi",
             "outcome",
             "plan",
             "process",
@@ -124,6 +126,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "grade",
             "hook",
             "judge",
+            "openapi",
             "outcome",
             "plan",
             "promise",

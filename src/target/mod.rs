@@ -5,6 +5,7 @@
 pub mod action;
 pub mod client;
 mod derive;
+pub mod documents;
 pub mod duration;
 pub mod host;
 pub mod key;
@@ -23,7 +24,7 @@ pub mod syntax;
 pub mod time_shift;
 pub mod tree;
 #[cfg(test)]
-mod trial;
+pub(crate) mod trial;
 pub mod variation;
 pub mod volatile;
 
@@ -35,6 +36,7 @@ use crate::yaml::Node;
 use action::Hooks;
 use action::Server;
 use client::Client;
+use documents::Documents;
 use key::KeyPlace;
 use operation::Fixture;
 use operation::Operation;
@@ -88,6 +90,8 @@ pub struct Target {
     pub server: Option<Server>,
     /// How its client is told where to go, and what is known of it.
     pub client: Client,
+    /// What its documents say.
+    pub documents: Option<Documents>,
     /// Our receiver of the target's events.
     pub sink: Option<Sink>,
     /// Every secret of the file, for masking.

@@ -4,6 +4,7 @@
 mod action;
 mod client;
 mod context;
+mod documents;
 mod fixture;
 mod key;
 mod limits;
