@@ -22,7 +22,7 @@ use super::flaw::Flaw;
 use super::key::{self, Sent};
 use super::keyed::Keyed;
 use super::operation::{Command, Operation};
-use super::policy::{Fate, Marker, Mismatch, Place, Principals, Routes};
+use super::policy::{Credentials, Fate, Marker, Mismatch, Place, Principals, Routes};
 use super::routes::malformed;
 use super::store::Stored;
 
@@ -62,7 +62,13 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         Caller::authenticate(&headers).and_then(|caller| caller.authorize_write().map(|()| caller));
     let caller = match authorized {
         Ok(caller) => caller,
-        Err(refusal) => return Err(refuse(&api, &operation, key_of(None), refusal).await),
+        Err(refusal) => {
+            if api.policy.credentials == Credentials::AfterValidation {
+                let body = valid(&operation, &headers, body).await?;
+                key_of(Some(&body))?;
+            }
+            return Err(refuse(&api, &operation, key_of(None), refusal).await);
+        }
     };
     if api.flaw == Some(Flaw::StoresUnauthorized)
         && let Ok(Some(key)) = key_of(None)
@@ -95,8 +101,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         }
         _ => read_body(&headers, body).await?,
     };
-    let mut body: Value = serde_json::from_slice(&bytes)
-        .map_err(|error| malformed(&format!("The body is not JSON: {error}.")))?;
+    let mut body = parse(&bytes)?;
     let key = key_of(Some(&body));
     // What carries the key is no part of what is asked for.
     if let (Place::Member(name), Value::Object(members)) = (&api.policy.key.place, &mut body) {
@@ -167,6 +172,19 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
     let _held = line.hold();
     let task = tokio::spawn(async move { api.perform(Arc::new(call)).await });
     task.await.map_err(|_| Answer::internal())
+}
+
+/// The body of a write if it is a valid one, whoever sent it.
+async fn valid(operation: &Operation, headers: &HeaderMap, body: Body) -> Result<Value, Answer> {
+    expect_json(headers)?;
+    let body = parse(&read_body(headers, body).await?)?;
+    operation.command(&body)?;
+    Ok(body)
+}
+
+fn parse(bytes: &[u8]) -> Result<Value, Answer> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| malformed(&format!("The body is not JSON: {error}.")))
 }
 
 /// Answers a write whose caller is not known, or may not write.

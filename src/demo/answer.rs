@@ -228,6 +228,8 @@ pub enum Problem {
     KeyExpired,
     /// 402: the business declines.
     Declined,
+    /// 429: too many requests.
+    TooMany,
     /// 500: the request failed.
     Internal,
 }
@@ -266,6 +268,7 @@ impl Problem {
                 "key-expired",
                 "Idempotency key expired",
             ),
+            Problem::TooMany => (S::TOO_MANY_REQUESTS, "too-many", "Too many requests"),
             Problem::Declined => (S::PAYMENT_REQUIRED, "declined", "Payment declined"),
             Problem::Internal => (
                 S::INTERNAL_SERVER_ERROR,

@@ -19,11 +19,15 @@ mod in_flight;
 mod key;
 mod keyed;
 mod ledger;
+mod manners;
 mod operation;
 pub mod policy;
 mod recall;
+mod rewording;
 mod routes;
+mod seats;
 mod store;
+mod variant;
 
 #[cfg(test)]
 mod tests;
@@ -34,17 +38,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use self::clock::Clock;
 use self::keyed::Keyed;
+use self::seats::Seats;
 use self::store::{Store, StoreError};
 
 pub use self::flaw::Flaw;
+pub use self::manners::Manners;
 pub use self::policy::Policy;
+pub use self::variant::{Sight, VARIANTS, Variant};
 
 /// How long `stop` waits for open requests and connections.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -62,6 +68,8 @@ pub struct Options {
     pub flaw: Option<Flaw>,
     /// How it treats keys.
     pub policy: Policy,
+    /// How it behaves otherwise.
+    pub manners: Manners,
     /// How long a write works before it writes.
     pub work: Duration,
     /// How long a key is kept.
@@ -69,8 +77,8 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Free loopback ports, a temporary database, no flaw, the demo's own policy, 50 ms of work,
-    /// 24 h of retention.
+    /// Free loopback ports, a temporary database, no flaw, the demo's own policy and manners, 50 ms
+    /// of work, 24 h of retention.
     fn default() -> Options {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
         Options {
@@ -79,6 +87,7 @@ impl Default for Options {
             database: None,
             flaw: None,
             policy: Policy::default(),
+            manners: Manners::default(),
             work: Duration::from_millis(50),
             retention: Duration::from_secs(24 * 60 * 60),
         }
@@ -143,6 +152,7 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     let (admin_listener, admin) = listen(options.admin).await?;
     let store = Store::open(options.database.clone())?;
     let clock = Arc::new(Clock::default());
+    let manners = options.manners.clone();
     let api = Arc::new(Keyed::new(Arc::clone(&clock), store, options));
     let (stop, stopped) = watch::channel(false);
     let weak = Arc::downgrade(&api);
@@ -150,8 +160,16 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
         address,
         admin,
         servers: [
-            serve(api_listener, routes::router(api), stopped.clone()),
-            serve(admin_listener, admin::router(clock), stopped),
+            serve(
+                Seats::new(api_listener, manners.most_connections),
+                manners.wrapped(routes::router(api)),
+                stopped.clone(),
+            ),
+            serve(
+                Seats::new(admin_listener, None),
+                admin::router(clock),
+                stopped,
+            ),
         ],
         stop,
         api: weak,
@@ -192,15 +210,7 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), DemoEr
     Ok((listener, local))
 }
 
-fn serve(
-    listener: TcpListener,
-    router: Router,
-    mut stopped: watch::Receiver<bool>,
-) -> JoinHandle<()> {
-    let listener = listener.tap_io(|stream| {
-        // Without it answers may wait; a socket that refuses still works.
-        let _ = stream.set_nodelay(true);
-    });
+fn serve(listener: Seats, router: Router, mut stopped: watch::Receiver<bool>) -> JoinHandle<()> {
     let stop = async move {
         // An error is a demo that was dropped, which stops it as well.
         let _ = stopped.wait_for(|stop| *stop).await;

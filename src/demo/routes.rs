@@ -101,7 +101,10 @@ async fn list(
     }
     let read = move |connection: &_| ledger::list(connection, kind, caller.tenant, &filter);
     match api.store.read(read).await {
-        Ok(data) => Ok(Answer::json(StatusCode::OK, &json!({"data": data}))),
+        Ok(mut data) => {
+            data.retain(|document| api.shows(document, api.manners.lists_after));
+            Ok(Answer::json(StatusCode::OK, &json!({"data": data})))
+        }
         Err(_) => Err(Answer::internal()),
     }
 }
@@ -115,8 +118,11 @@ async fn find(
     let caller = Caller::authenticate(&headers)?;
     let read = move |connection: &_| ledger::find(connection, kind, caller.tenant, &id);
     match api.store.read(read).await {
-        Ok(Some(document)) => Ok(Answer::json(StatusCode::OK, &Value::Object(document))),
-        Ok(None) => Err(ledger::not_found()),
+        Ok(found) => found
+            .map(Value::Object)
+            .filter(|document| api.shows(document, api.manners.shows_after))
+            .map(|document| Answer::json(StatusCode::OK, &document))
+            .ok_or_else(ledger::not_found),
         Err(_) => Err(Answer::internal()),
     }
 }
