@@ -3,7 +3,7 @@
 
 use futures::StreamExt;
 use idemspec::cli::args::Selection;
-use idemspec::cli::run::demo_report;
+use idemspec::cli::run::Trial;
 use idemspec::demo::{Flaw, Options};
 use idemspec::grade::Report;
 use idemspec::judge::Finding;
@@ -53,9 +53,11 @@ async fn the_correct_demo_is_clean() {
         work: WORK,
         ..Options::default()
     };
-    let report = demo_report(options, Selection::default(), None)
-        .await
-        .expect("the demo runs");
+    let trial = Trial {
+        options,
+        ..Trial::default()
+    };
+    let report = trial.report().await.expect("the demo runs");
     let not_clean: Vec<String> = findings(&report)
         .filter(|finding| matches!(finding.verdict, Verdict::Fail | Verdict::Inconclusive))
         .map(|finding| format!("{}: {}", finding.name, finding.reason))
@@ -104,7 +106,13 @@ async fn report(flaw: Flaw) -> Report {
         operation,
         ..Selection::default()
     };
-    demo_report(options, selection, None)
+    let trial = Trial {
+        options,
+        selection,
+        ..Trial::default()
+    };
+    trial
+        .report()
         .await
         .unwrap_or_else(|failure| panic!("{}: {failure}", flaw.name()))
 }

@@ -7,7 +7,7 @@ use super::screen;
 use super::select;
 use crate::checklist::ItemId;
 use crate::contract;
-use crate::demo::Flaw;
+use crate::demo::{Flaw, VARIANTS};
 use crate::promise::Promise;
 use std::fmt::Write;
 
@@ -31,7 +31,14 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
             .collect(),
         Listed::Flaws => Flaw::ALL
             .iter()
-            .map(|flaw| (flaw.name().to_owned(), flaw.says().to_owned()))
+            .map(|flaw| {
+                let says = format!("tier {}  {}", flaw.tier().number(), flaw.says());
+                (flaw.name().to_owned(), says)
+            })
+            .collect(),
+        Listed::Variants => VARIANTS
+            .iter()
+            .map(|variant| (variant.name.to_owned(), variant.says.to_owned()))
             .collect(),
     };
     screen::say(&in_columns(&rows))?;

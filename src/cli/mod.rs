@@ -18,6 +18,7 @@ pub mod report;
 pub mod run;
 mod screen;
 pub mod select;
+pub mod selftest;
 pub mod serve;
 mod server;
 pub mod target;
@@ -57,6 +58,7 @@ fn obey(command: Command) -> Result<Exit, Failure> {
         Command::Demo(args) => run::demo(args),
         Command::Report(args) => report::report(&args),
         Command::Serve(args) => serve::serve(&args),
+        Command::Selftest(args) => selftest::selftest(&args),
         Command::Lint(args) => lint::lint(&args),
         Command::List(args) => list::list(&args),
         Command::Explain(args) => explain::explain(&args),

@@ -24,7 +24,7 @@ use crate::yaml;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The version of the JSON report.
 const FORMAT: u32 = 1;
@@ -95,14 +95,25 @@ fn shared(scenarios: Vec<Scenario>) -> Vec<Arc<Scenario>> {
 /// # Errors
 /// When the demo cannot be started, or as for [`run`].
 pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
-    let contract = args.contract.as_deref().map(target::contract).transpose()?;
-    let options = demo::Options {
-        flaw: args.flaw,
-        ..target::demo_options(contract.as_ref())?
+    let named = args.contract.as_deref().map(target::contract).transpose()?;
+    let kept = match args.variant {
+        Some(variant) => Trial::of(variant)?,
+        None => Trial {
+            options: target::demo_options(named.as_ref())?,
+            ..Trial::default()
+        },
+    };
+    let trial = Trial {
+        options: demo::Options {
+            flaw: args.flaw,
+            ..kept.options
+        },
+        selection: args.selection,
+        contract: named.or(kept.contract),
+        settle: kept.settle,
     };
     runtime()?.block_on(async {
-        let name = args.contract.as_deref();
-        let (demo, mut job) = demo_job(options, args.selection, name).await?;
+        let (demo, mut job) = demo_job(trial).await?;
         job.check = !args.no_check;
         job.record = record_to(args.record, &job.scenarios, None)?;
         let exit = carry_out(job, &args.output).await;
@@ -111,40 +122,67 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// The report of a run against a demo API that is started for it and stopped after it, graded
-/// under its own contract or another one. It shows and writes nothing.
-///
-/// # Errors
-/// As for [`demo`].
-pub async fn demo_report(
-    options: demo::Options,
-    selection: Selection,
-    contract: Option<&str>,
-) -> Result<Report, Failure> {
-    let (demo, job) = demo_job(options, selection, contract).await?;
-    let silent: Callback = Box::new(|_, _, _| {});
-    let report = match planned(&job) {
-        Ok(plan) => observe(job, &plan, &silent, |_| {})
-            .await
-            .map(|recorded| recorded.report()),
-        Err(failure) => Err(failure),
-    };
-    demo.stop().await;
-    report
+/// A demo API that is started to be tried, and what is tried on it.
+#[derive(Clone, Debug, Default)]
+pub struct Trial {
+    /// The demo.
+    pub options: demo::Options,
+    /// The scenarios.
+    pub selection: Selection,
+    /// What it is graded against; `None` is its own contract.
+    pub contract: Option<Contract>,
+    /// How long its effects may take to show; `None` is as its target file says.
+    pub settle: Option<Duration>,
 }
 
-async fn demo_job(
-    options: demo::Options,
-    selection: Selection,
-    contract: Option<&str>,
-) -> Result<(demo::Demo, Job), Failure> {
+impl Trial {
+    /// The trial of everything on a variant, under the contract that allows it.
+    ///
+    /// # Errors
+    /// As for [`target::allowing`].
+    pub fn of(variant: &demo::Variant) -> Result<Trial, Failure> {
+        Ok(Trial {
+            options: variant.options(),
+            contract: Some(target::allowing(variant)?),
+            settle: variant.settle,
+            ..Trial::default()
+        })
+    }
+
+    /// The report of a run against the demo, which is stopped after it. It shows and writes nothing.
+    ///
+    /// # Errors
+    /// As for [`demo`].
+    pub async fn report(self) -> Result<Report, Failure> {
+        let (demo, job) = demo_job(self).await?;
+        let silent: Callback = Box::new(|_, _, _| {});
+        let report = match planned(&job) {
+            Ok(plan) => observe(job, &plan, &silent, |_| {})
+                .await
+                .map(|recorded| recorded.report()),
+            Err(failure) => Err(failure),
+        };
+        demo.stop().await;
+        report
+    }
+}
+
+async fn demo_job(trial: Trial) -> Result<(demo::Demo, Job), Failure> {
+    let Trial {
+        options,
+        selection,
+        contract,
+        settle,
+    } = trial;
     let scenarios = select::selected(select::built_in()?, &selection)?;
     let place = options.policy.key.clone();
     let demo = demo::start(options)
         .await
         .map_err(|problem| Failure::Unable(problem.to_string()))?;
+    let mut ready = target::demo(demo.address, demo.admin, &place, contract)?;
+    ready.target.settle = settle.unwrap_or(ready.target.settle);
     let job = Job {
-        ready: target::demo(demo.address, demo.admin, &place, contract)?,
+        ready,
         scenarios: shared(scenarios),
         selection,
         allow_hosts: Vec::new(),

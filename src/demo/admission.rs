@@ -50,7 +50,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
     let (head, body) = request.into_parts();
     let headers = head.headers;
     let query = head.uri.query();
-    let key_of = |body| {
+    let key_of = |body: Option<&Value>| {
         let sent = Sent {
             headers: &headers,
             query,

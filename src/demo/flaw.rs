@@ -6,7 +6,7 @@ use super::damage::damage;
 
 macro_rules! flaws {
     ($($variant:ident {
-        id: $id:literal, name: $name:literal, says: $says:literal,
+        id: $id:literal, tier: $tier:ident, name: $name:literal, says: $says:literal,
         reports: $reports:expr $(,)?
     })+) => {
         /// One planted defect of the demo.
@@ -22,7 +22,7 @@ macro_rules! flaws {
             const fn row(self) -> &'static Row {
                 match self {
                     $(Flaw::$variant => &Row {
-                        id: $id, name: $name, says: $says, reports: $reports,
+                        id: $id, tier: Tier::$tier, name: $name, says: $says, reports: $reports,
                     },)+
                 }
             }
@@ -30,8 +30,40 @@ macro_rules! flaws {
     };
 }
 
+/// How surely a flaw has to be caught.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tier {
+    /// In every run: it is common, and nothing excuses a miss.
+    One,
+    /// In every run, by a scenario that goes looking for it.
+    Two,
+    /// At a rate: its window is too small to be met each time.
+    Three,
+}
+
+impl Tier {
+    /// 1, 2 or 3.
+    pub fn number(self) -> u8 {
+        match self {
+            Tier::One => 1,
+            Tier::Two => 2,
+            Tier::Three => 3,
+        }
+    }
+
+    /// What is asked of a run with such a flaw planted.
+    pub fn says(self) -> &'static str {
+        match self {
+            Tier::One => "caught in every run",
+            Tier::Two => "caught in every run, by a scenario made for it",
+            Tier::Three => "caught at a rate, since its window is too small to be met each time",
+        }
+    }
+}
+
 struct Row {
     id: &'static str,
+    tier: Tier,
     name: &'static str,
     says: &'static str,
     reports: &'static [&'static str],
@@ -39,272 +71,272 @@ struct Row {
 
 flaws! {
     IgnoresKeys {
-        id: "M00", name: "ignores-keys",
+        id: "M00", tier: One, name: "ignores-keys",
         says: "Does not look at the key at all: every request executes.",
         reports: &["IABTechLab/seller-agent#44", "akira-io/laravel-sisp#306"],
     }
     ChecksThenSets {
-        id: "M01", name: "checks-then-sets",
+        id: "M01", tier: One, name: "checks-then-sets",
         says: "Checks the key and claims it 20 ms later, with nothing that makes it unique.",
         reports: &["KanishJebaMathewM/Truxify#4006", "zonelessdev/zoneless#134", "rafidahmed870/queue-jobs-worker#22"],
     }
     StoresNoFingerprint {
-        id: "M32", name: "stores-no-fingerprint",
+        id: "M32", tier: One, name: "stores-no-fingerprint",
         says: "Answers a changed payload under a used key with the first result.",
         reports: &["josipmusa/idempotency4j#12", "aws-powertools/powertools-lambda-typescript#2058", "msaad00/agent-bom#2969"],
     }
     ExecutesChangedPayload {
-        id: "M36", name: "executes-changed-payload",
+        id: "M36", tier: One, name: "executes-changed-payload",
         says: "Keeps results under key and payload together, so a changed payload executes under a used key.",
         reports: &["julik/idempo#21"],
     }
     SharesKeysBetweenTenants {
-        id: "M43", name: "shares-keys-between-tenants",
+        id: "M43", tier: One, name: "shares-keys-between-tenants",
         says: "Keeps the keys of all tenants in one space, so one tenant gets the result of another.",
         reports: &["arun0009/idempotent#217", "josipmusa/idempotency4j#9", "nensii21/devlink#773"],
     }
     SharesKeysBetweenOperations {
-        id: "M46", name: "shares-keys-between-operations",
+        id: "M46", tier: One, name: "shares-keys-between-operations",
         says: "Leaves the path out of a key's scope, so another operation gets the first one's result.",
         reports: &["KanishJebaMathewM/Truxify#3539", "damianwajser/spring-commons#18"],
     }
     GuessesIntentFromPayload {
-        id: "M81", name: "guesses-intent-from-payload",
+        id: "M81", tier: One, name: "guesses-intent-from-payload",
         says: "Answers an equal payload under a new key with the first result, for 300 s.",
         reports: &["apache/fineract#5674"],
     }
     LooksUpBeforeAuthentication {
-        id: "M51", name: "looks-up-before-authentication",
+        id: "M51", tier: One, name: "looks-up-before-authentication",
         says: "Answers a used key from the store before it knows who asks, so also without credentials.",
         reports: &["margince/margince#5315"],
     }
     StoresValidationFailures {
-        id: "M29", name: "stores-validation-failures",
+        id: "M29", tier: One, name: "stores-validation-failures",
         says: "Binds the key to a payload that failed validation, so the corrected one is refused for ever.",
         reports: &["KanishJebaMathewM/Truxify#2869"],
     }
     RunsAgainBehindStoredAnswer {
-        id: "M88", name: "runs-again-behind-stored-answer",
+        id: "M88", tier: One, name: "runs-again-behind-stored-answer",
         says: "Answers a duplicate from the store, but executes the write again each time.",
         reports: &[],
     }
     DropsClaimOnHangUp {
-        id: "M17", name: "drops-claim-on-hang-up",
+        id: "M17", tier: One, name: "drops-claim-on-hang-up",
         says: "Forgets the key when the client hangs up, although the write still happens.",
         reports: &["fullstackhero/dotnet-starter-kit#1333", "ohdearquant/khive#2091", "mastodon/mastodon#21840"],
     }
     AcceptsMissingKey {
-        id: "M89", name: "accepts-missing-key",
+        id: "M89", tier: One, name: "accepts-missing-key",
         says: "Executes a request without a key, or with an empty one, unprotected.",
         reports: &["teesofttech/PayBridge#119", "accept-io/midas#14"],
     }
     TakesPayloadForKey {
-        id: "M90", name: "takes-payload-for-key",
+        id: "M90", tier: One, name: "takes-payload-for-key",
         says: "Takes the payload of a request without a key for its key, for all tenants alike.",
         reports: &[],
     }
     NeverExpires {
-        id: "M74", name: "never-expires",
+        id: "M74", tier: Two, name: "never-expires",
         says: "Keeps keys without end: after the declared retention a key still replays.",
         reports: &["alphagov/pay-connector#4573"],
     }
     ReplaysWith500 {
-        id: "M62", name: "replays-with-500",
+        id: "M62", tier: One, name: "replays-with-500",
         says: "Answers a retry of a completed request with 500 instead of its result.",
         reports: &["mastodon/mastodon#40399"],
     }
     AnswersRaceLosersWith500 {
-        id: "M63", name: "answers-race-losers-with-500",
+        id: "M63", tier: One, name: "answers-race-losers-with-500",
         says: "Answers a duplicate of a request in flight with 500.",
         reports: &["accept-io/midas#14", "idempot-dev/idempot-js#181", "alphagov/pay-connector#4460"],
     }
     AnswersMismatchWith500 {
-        id: "M64", name: "answers-mismatch-with-500",
+        id: "M64", tier: Two, name: "answers-mismatch-with-500",
         says: "Refuses a changed payload under a used key with 500.",
         reports: &["formancehq/ledger#921", "LFDT-Paladin/paladin#1001"],
     }
     ExecutesRefusedChange {
-        id: "M37", name: "executes-refused-change",
+        id: "M37", tier: One, name: "executes-refused-change",
         says: "Refuses a changed payload under a used key, but executes it all the same.",
         reports: &[],
     }
     StoresUnauthorized {
-        id: "M30", name: "stores-unauthorized",
+        id: "M30", tier: One, name: "stores-unauthorized",
         says: "Stores a 401 under the key, so that good credentials get it too.",
         reports: &["adcontextprotocol/adcp#4547"],
     }
     KeepsClaimOnError {
-        id: "M21", name: "keeps-claim-on-error",
+        id: "M21", tier: One, name: "keeps-claim-on-error",
         says: "Keeps the claim of a request that failed, so its retries get 409 for ever.",
         reports: &["VilledeMontreal/express-idempotency#32", "useautumn/autumn#1851", "KanishJebaMathewM/Truxify#4622"],
     }
     ForgetsKeyAfterEffect {
-        id: "M26", name: "forgets-key-after-effect",
+        id: "M26", tier: One, name: "forgets-key-after-effect",
         says: "Forgets the key of a request that fails after its effects, which stay.",
         reports: &[],
     }
     KeepsKeyOfRolledBackWrite {
-        id: "M27", name: "keeps-key-of-rolled-back-write",
+        id: "M27", tier: One, name: "keeps-key-of-rolled-back-write",
         says: "Keeps the success of a write that was rolled back, and replays it.",
         reports: &[],
     }
     StoresServerErrors {
-        id: "M28", name: "stores-server-errors",
+        id: "M28", tier: One, name: "stores-server-errors",
         says: "Stores a 500 and answers it to every retry, unmarked.",
         reports: &["LabsCrypt/remitlend#1329", "C-Address-Onboarding-Bridge/C-Address-Onboarding-Bridge-Backend#380"],
     }
     KeepsClaimOnHangUp {
-        id: "M19", name: "keeps-claim-on-hang-up",
+        id: "M19", tier: One, name: "keeps-claim-on-hang-up",
         says: "Stops working when the client hangs up, and keeps the claim for ever.",
         reports: &["aws-powertools/powertools-lambda#53", "benhendayoussef/idempotency-spring-boot-starter#11"],
     }
     CancelsBetweenEffects {
-        id: "M18", name: "cancels-between-effects",
+        id: "M18", tier: One, name: "cancels-between-effects",
         says: "Stops between charge and receipt when the client hangs up, and forgets the key.",
         reports: &["fullstackhero/dotnet-starter-kit#1333"],
     }
     ClaimsAtHeaders {
-        id: "M20", name: "claims-at-headers",
+        id: "M20", tier: Two, name: "claims-at-headers",
         says: "Claims the key before the body has arrived, so half a body consumes it.",
         reports: &[],
     }
     RecordsOnlyCompleted {
-        id: "M05", name: "records-only-completed",
+        id: "M05", tier: One, name: "records-only-completed",
         says: "Knows only completed requests, so a duplicate in flight executes.",
         reports: &["ikyriak/IdempotentAPI#20", "NousResearch/hermes-agent#13239", "tashfeenahmed/freellmapi#1110"],
     }
     RecordsAfterResponse {
-        id: "M13", name: "records-after-response",
+        id: "M13", tier: One, name: "records-after-response",
         says: "Keeps the record 200 ms after the response, so a quick retry executes.",
         reports: &["KanishJebaMathewM/Truxify#11508", "mastodon/mastodon#21840"],
     }
     RecordsLate {
-        id: "M14", name: "records-late",
+        id: "M14", tier: Two, name: "records-late",
         says: "Keeps the record 2 ms after the response, so an instant retry executes.",
         reports: &["KanishJebaMathewM/Truxify#11508"],
     }
     LeavesGapAfterEffect {
-        id: "M15", name: "leaves-gap-after-effect",
+        id: "M15", tier: One, name: "leaves-gap-after-effect",
         says: "Keeps the record 300 ms after the effects, and not at all for a client that hangs up before.",
         reports: &["mastodon/mastodon#21840", "fullstackhero/dotnet-starter-kit#1333"],
     }
     WaiterRunsAgain {
-        id: "M12", name: "waiter-runs-again",
+        id: "M12", tier: Two, name: "waiter-runs-again",
         says: "Lets a duplicate wait for the first request, and then executes it without looking again.",
         reports: &["KanishJebaMathewM/Truxify#6898"],
     }
     LastWriterWins {
-        id: "M06", name: "last-writer-wins",
+        id: "M06", tier: One, name: "last-writer-wins",
         says: "Claims the key 1 ms after the check, and lets the last of the racing requests replace the record.",
         reports: &["idempot-dev/idempot-js#182"],
     }
     FingerprintsTopLevelOnly {
-        id: "M33", name: "fingerprints-top-level-only",
+        id: "M33", tier: One, name: "fingerprints-top-level-only",
         says: "Leaves nested fields out of the fingerprint, so a change there is replayed.",
         reports: &[],
     }
     FingerprintsFirst4Kib {
-        id: "M34", name: "fingerprints-first-4-kib",
+        id: "M34", tier: Two, name: "fingerprints-first-4-kib",
         says: "Fingerprints the first 4 KiB of the canonical payload, so a change behind them is replayed.",
         reports: &[],
     }
     FingerprintsThroughFloats {
-        id: "M35", name: "fingerprints-through-floats",
+        id: "M35", tier: Two, name: "fingerprints-through-floats",
         says: "Fingerprints numbers as floats, so integers above 2^53 are confused.",
         reports: &[],
     }
     SkipsFingerprintInFlight {
-        id: "M38", name: "skips-fingerprint-in-flight",
+        id: "M38", tier: Two, name: "skips-fingerprint-in-flight",
         says: "Lets a changed payload wait for the request in flight, and answers it with that one's result.",
         reports: &["idempot-dev/idempot-js#183"],
     }
     PoisonsCacheOnMismatch {
-        id: "M39", name: "poisons-cache-on-mismatch",
+        id: "M39", tier: Two, name: "poisons-cache-on-mismatch",
         says: "Refuses a changed payload once, and answers it with the first result from then on.",
         reports: &["aws-powertools/powertools-lambda-python#3821"],
     }
     FingerprintsRawBytesIntoKey {
-        id: "M40", name: "fingerprints-raw-bytes-into-key",
+        id: "M40", tier: One, name: "fingerprints-raw-bytes-into-key",
         says: "Keeps results under key and raw bytes, so the same JSON in another order executes again.",
         reports: &["aws-powertools/powertools-lambda-python#638", "Stellar-Mail/stealth#1606"],
     }
     FingerprintsServerSecond {
-        id: "M42", name: "fingerprints-server-second",
+        id: "M42", tier: Two, name: "fingerprints-server-second",
         says: "Mixes the second of arrival into the fingerprint, so a later retry is refused.",
         reports: &[],
     }
     HashesUserAgent {
-        id: "M41", name: "hashes-user-agent",
+        id: "M41", tier: Two, name: "hashes-user-agent",
         says: "Mixes the User-Agent into the fingerprint, so a retry by another one is refused.",
         reports: &[],
     }
     RefusesKeyOfOtherTenant {
-        id: "M44", name: "refuses-key-of-other-tenant",
+        id: "M44", tier: One, name: "refuses-key-of-other-tenant",
         says: "Refuses a key that another tenant has used.",
         reports: &["RamaAditya49/titen#37"],
     }
     SharesKeysBetweenMethods {
-        id: "M47", name: "shares-keys-between-methods",
+        id: "M47", tier: One, name: "shares-keys-between-methods",
         says: "Leaves the method out of a key's scope, so a PATCH gets the result of a POST.",
         reports: &["fossasia/eventyay#602"],
     }
     FlattensStatusTo200 {
-        id: "M54", name: "flattens-status-to-200",
+        id: "M54", tier: One, name: "flattens-status-to-200",
         says: "Replays every status as 200.",
         reports: &["fullstackhero/dotnet-starter-kit#1333"],
     }
     DropsLocation {
-        id: "M55", name: "drops-location",
+        id: "M55", tier: One, name: "drops-location",
         says: "Replays without Location.",
         reports: &["fullstackhero/dotnet-starter-kit#1333"],
     }
     ReplaysAsText {
-        id: "M56", name: "replays-as-text",
+        id: "M56", tier: Two, name: "replays-as-text",
         says: "Replays JSON as text/plain.",
         reports: &[],
     }
     IgnoresKeyOnRefunds {
-        id: "M65", name: "ignores-key-on-refunds",
+        id: "M65", tier: One, name: "ignores-key-on-refunds",
         says: "Requires the key on refunds, but executes every one.",
         reports: &["akira-io/laravel-sisp#306", "IABTechLab/seller-agent#44"],
     }
     TruncatesKeysTo64 {
-        id: "M67", name: "truncates-keys-to-64",
+        id: "M67", tier: One, name: "truncates-keys-to-64",
         says: "Compares only the first 64 characters of a key.",
         reports: &["alphagov/pay-connector#4414"],
     }
     FoldsKeyCase {
-        id: "M68", name: "folds-key-case",
+        id: "M68", tier: One, name: "folds-key-case",
         says: "Takes keys that differ only in case for one.",
         reports: &["philfanzhou/StructaDoc#26"],
     }
     JoinsDoubledKeys {
-        id: "M69", name: "joins-doubled-keys",
+        id: "M69", tier: Two, name: "joins-doubled-keys",
         says: "Joins a header that was sent twice to one key, so the retry with one header executes again.",
         reports: &["grimurrash/test-task2#73"],
     }
     LeavesEmptyKeyUnprotected {
-        id: "M70", name: "leaves-empty-key-unprotected",
+        id: "M70", tier: One, name: "leaves-empty-key-unprotected",
         says: "Executes a request with an empty key unprotected.",
         reports: &["teesofttech/PayBridge#119"],
     }
     ForgetsEarly {
-        id: "M71", name: "forgets-early",
+        id: "M71", tier: One, name: "forgets-early",
         says: "Forgets a key after a quarter of the declared retention.",
         reports: &["mads256h/stregsystemet-rs#54"],
     }
     CountsRetentionFromClaim {
-        id: "M72", name: "counts-retention-from-claim",
+        id: "M72", tier: Two, name: "counts-retention-from-claim",
         says: "Counts the retention from when a request came, not from when it was completed.",
         reports: &[],
     }
     ChecksThenSets1Ms {
-        id: "M02", name: "checks-then-sets-1ms",
+        id: "M02", tier: One, name: "checks-then-sets-1ms",
         says: "Checks the key and claims it 1 ms later, with nothing that makes it unique.",
         reports: &["KanishJebaMathewM/Truxify#4006"],
     }
     ChecksThenSets100Us {
-        id: "M03", name: "checks-then-sets-100us",
+        id: "M03", tier: One, name: "checks-then-sets-100us",
         says: "Checks the key and claims it 100 us later, with nothing that makes it unique.",
         reports: &["rafidahmed870/queue-jobs-worker#22"],
     }
@@ -331,6 +363,11 @@ impl Flaw {
         self.row().id
     }
 
+    /// How surely it has to be caught.
+    pub fn tier(self) -> Tier {
+        self.row().tier
+    }
+
     /// Public reports of this defect elsewhere, repository and thread: at most three, and none
     /// where none is known.
     pub fn reports(self) -> &'static [&'static str] {
@@ -339,7 +376,7 @@ impl Flaw {
 
     /// The expectations that fail in every run with it: `[operation:]scenario[#case]/item-N/id`,
     /// as reports name them. Without an operation it is `create-payment`; the case `*` is every
-    /// case that applies.
+    /// case that applies. There is none where the tier asks for a rate only.
     pub fn breaks(self) -> &'static [&'static str] {
         damage(self).breaks
     }
@@ -376,6 +413,15 @@ mod tests {
             assert!(flaw.name().chars().all(kebab), "{}", flaw.name());
             assert!(flaw.says().ends_with('.'), "{}", flaw.name());
             assert!(flaw.reports().len() <= 3, "{}", flaw.name());
+        }
+    }
+
+    #[test]
+    fn a_flaw_is_surely_caught_unless_its_tier_asks_for_a_rate() {
+        for flaw in Flaw::ALL {
+            let sure = !flaw.breaks().is_empty();
+            assert_eq!(sure, flaw.tier() < Tier::Three, "{}", flaw.name());
+            assert!(sure || !flaw.may_break().is_empty(), "{}", flaw.name());
         }
     }
 }

@@ -47,7 +47,7 @@ use self::keyed::Keyed;
 use self::seats::Seats;
 use self::store::{Store, StoreError};
 
-pub use self::flaw::Flaw;
+pub use self::flaw::{Flaw, Tier};
 pub use self::manners::Manners;
 pub use self::policy::Policy;
 pub use self::variant::{Sight, VARIANTS, Variant};

@@ -1,10 +1,11 @@
-//! What something means, in words: a scenario, a checklist item, a contract, a promise, a flaw.
+//! What something means, in words: a scenario, a checklist item, a contract, a promise, a flaw, a variant.
 
 mod check;
 mod contract;
 mod request;
 mod scenario;
 mod step;
+mod variant;
 
 use super::args::ExplainArgs;
 use super::exit::Exit;
@@ -13,7 +14,7 @@ use super::screen;
 use super::select;
 use crate::checklist::ItemId;
 use crate::contract::PROFILES;
-use crate::demo::Flaw;
+use crate::demo::{Flaw, Tier, VARIANTS, Variant};
 use crate::promise::Promise;
 use crate::scenario::Scenario;
 use crate::yaml;
@@ -57,6 +58,9 @@ pub fn in_words(id: &str, scenarios: &[Scenario]) -> Result<String, Failure> {
     if let Some(flaw) = Flaw::from_name(id) {
         return Ok(flaw_in_words(flaw, scenarios));
     }
+    if let Some(variant) = Variant::from_name(id) {
+        return Ok(variant::in_words(variant));
+    }
     Err(unknown(id, scenarios))
 }
 
@@ -66,7 +70,8 @@ fn unknown(id: &str, scenarios: &[Scenario]) -> Failure {
         .map(|scenario| scenario.id.as_str())
         .chain(PROFILES.iter().map(|profile| profile.name))
         .chain(Promise::ALL.iter().map(|promise| promise.name()))
-        .chain(Flaw::ALL.iter().map(|flaw| flaw.name()));
+        .chain(Flaw::ALL.iter().map(|flaw| flaw.name()))
+        .chain(VARIANTS.iter().map(|variant| variant.name));
     Failure::Usage(match yaml::nearest(id, known) {
         Some(near) => format!("nothing is called `{id}`: did you mean `{near}`?"),
         None => format!("nothing is called `{id}`: `idemspec list` shows what there is"),
@@ -105,14 +110,22 @@ fn list(scenarios: &[&Scenario], text: &mut String) {
 
 fn flaw_in_words(flaw: Flaw, scenarios: &[Scenario]) -> String {
     let mut text = format!(
-        "{} ({}), a defect that the demo API can be given\n\n{}\n",
+        "{} ({}), a defect that the demo API can be given\n\n{}\nTier {}: {}.\n",
         flaw.name(),
         flaw.id(),
-        flaw.says()
+        flaw.says(),
+        flaw.tier().number(),
+        flaw.tier().says()
     );
-    if !flaw.breaks().is_empty() {
-        text.push_str("\nIt breaks:\n");
-        for expectation in flaw.breaks() {
+    for (heading, broken) in [
+        ("It breaks", flaw.breaks()),
+        ("It may break, and not in every run", flaw.may_break()),
+    ] {
+        if broken.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "\n{heading}:");
+        for expectation in broken {
             let _ = writeln!(text, "  {expectation}");
         }
     }
@@ -138,9 +151,14 @@ fn flaw_in_words(flaw: Flaw, scenarios: &[Scenario]) -> String {
     text
 }
 
-/// Whether one of the expectations that the flaw breaks is the scenario's.
+/// Whether one of the expectations that the flaw breaks is the scenario's; or may break, where no
+/// run surely catches it.
 pub(super) fn catches(scenario: &Scenario, flaw: Flaw) -> bool {
-    flaw.breaks().iter().any(|name| {
+    let broken = match flaw.tier() {
+        Tier::One | Tier::Two => flaw.breaks(),
+        Tier::Three => flaw.may_break(),
+    };
+    broken.iter().any(|name| {
         let name = name
             .split_once(':')
             .filter(|(operation, _)| !operation.contains('/'))
@@ -154,7 +172,7 @@ pub(super) fn catches(scenario: &Scenario, flaw: Flaw) -> bool {
 mod tests {
     use super::in_words;
     use crate::contract::PROFILES;
-    use crate::demo::Flaw;
+    use crate::demo::{Flaw, VARIANTS};
     use crate::promise::Promise;
     use crate::scenario::library;
 
@@ -166,7 +184,8 @@ mod tests {
             .chain(scenarios.iter().map(|scenario| scenario.id.clone()))
             .chain(PROFILES.iter().map(|profile| profile.name.to_owned()))
             .chain(Promise::ALL.iter().map(|promise| promise.name().to_owned()))
-            .chain(Flaw::ALL.iter().map(|flaw| flaw.name().to_owned()));
+            .chain(Flaw::ALL.iter().map(|flaw| flaw.name().to_owned()))
+            .chain(VARIANTS.iter().map(|variant| variant.name.to_owned()));
         for name in names {
             let text = in_words(&name, &scenarios).unwrap_or_else(|problem| panic!("{problem}"));
             assert!(text.contains(&name), "{name}");
