@@ -132,10 +132,20 @@ pub fn demo_options(contract: Option<&Contract>) -> Result<demo::Options, Failur
 /// # Errors
 /// When it is no contract, which a test excludes.
 pub fn allowing(variant: &Variant) -> Result<Contract, Failure> {
-    let source = Source {
-        name: format!("what allows {}", variant.name),
-        text: variant.allowing(),
-    };
+    written(format!("what allows {}", variant.name), variant.allowing())
+}
+
+/// A contract that promises nothing of a variant.
+///
+/// # Errors
+/// When it is no contract, which a test excludes.
+pub fn unpromising(variant: &Variant) -> Result<Contract, Failure> {
+    let name = format!("what is known of {}", variant.name);
+    written(name, variant.unpromising())
+}
+
+fn written(name: String, text: String) -> Result<Contract, Failure> {
+    let source = Source { name, text };
     yaml::parse(Arc::new(source))
         .and_then(|node| contract::resolve(Some(&node)))
         .map_err(|problem| Failure::BadFiles(vec![problem]))

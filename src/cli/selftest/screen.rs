@@ -1,6 +1,5 @@
 //! The matrix, as a terminal shows it.
 
-use super::compared::Compared;
 use super::named::Named;
 use super::subject::Subject;
 use super::tried::Tried;
@@ -34,9 +33,7 @@ pub(super) fn render(tried: &[Tried], took: Duration, verbose: bool) -> String {
         }
     }
     for one in tried {
-        for run in &one.runs {
-            complaints(one, run, &mut text);
-        }
+        text.push_str(&one.complaints());
     }
     let _ = writeln!(text, "\n{}", sum(tried, took));
     text
@@ -81,22 +78,29 @@ fn checks(names: &[String]) -> String {
     }
 }
 
-fn complaints(one: &Tried, run: &Compared, text: &mut String) {
-    let missed = match one.subject.is_a_matter_of_luck() {
-        true => &[][..],
-        false => &run.missed,
-    };
-    for (word, wrongs) in [("missed", missed), ("false alarm", &run.alarms)] {
-        for wrong in wrongs {
-            let verdict = wrong.verdict.map_or("", |verdict| verdict.name());
-            let _ = writeln!(
-                text,
-                "\n{word}: {}: {}\n  {verdict} {}",
-                one.subject.label(),
-                wrong.name,
-                line(&wrong.why)
-            );
+impl Tried {
+    /// What the tool is wrong about, a paragraph each.
+    pub fn complaints(&self) -> String {
+        let mut text = String::new();
+        for run in &self.runs {
+            let missed = match self.subject.is_a_matter_of_luck() {
+                true => &[][..],
+                false => &run.missed,
+            };
+            for (word, wrongs) in [("missed", missed), ("false alarm", &run.alarms)] {
+                for wrong in wrongs {
+                    let verdict = wrong.verdict.map_or("nothing", |verdict| verdict.name());
+                    let _ = writeln!(
+                        text,
+                        "\n{word}: {}: {}\n  {verdict}: {}",
+                        self.subject.label(),
+                        wrong.name,
+                        line(&wrong.why)
+                    );
+                }
+            }
         }
+        text
     }
 }
 

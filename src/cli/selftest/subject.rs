@@ -81,7 +81,7 @@ impl Subject {
             },
             Subject::Allowed(variant) => Trial::of(variant)?,
             Subject::Unpromised(variant) => Trial {
-                contract: Some(target::contract("generic")?),
+                contract: Some(target::unpromising(variant)?),
                 ..Trial::of(variant)?
             },
         };

@@ -2,6 +2,7 @@
 
 mod correct;
 mod flaws;
+mod manners;
 mod policy;
 mod surface;
 

@@ -25,6 +25,8 @@ pub struct Variant {
     pub contract: &'static str,
     /// The scenarios or cases that might take offence at it.
     pub upsets: &'static [&'static str],
+    /// What must be known to try it at all where nothing is promised, in YAML; mostly nothing.
+    pub known: &'static str,
     /// What a contract without promises makes of it.
     pub unpromised: Sight,
     /// How long effects may take to show; `None` is as long as with the demo itself.
@@ -56,6 +58,11 @@ impl Variant {
             "contract: {}\nextends: demo\n{}\n",
             self.name, self.contract
         )
+    }
+
+    /// A contract that promises nothing, as a whole file.
+    pub fn unpromising(&self) -> String {
+        format!("contract: generic\nextends: generic\n{}\n", self.known)
     }
 
     /// The options of a demo that behaves so.

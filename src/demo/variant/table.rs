@@ -11,6 +11,9 @@ use crate::demo::policy::{
 /// The IETF draft, section by section the most cited text on keys.
 const DRAFT: &str = "draft-ietf-httpapi-idempotency-key-header-07";
 
+/// How long the demo keeps keys, promised by nobody.
+const RETENTION: &str = "retention: { min: 24h, max: 24h, clock: completion, strength: may }";
+
 /// What the rows are filled up with: the demo as it is by itself.
 const PLAIN: Variant = Variant {
     id: "",
@@ -19,6 +22,7 @@ const PLAIN: Variant = Variant {
     sources: &[],
     contract: "",
     upsets: &[],
+    known: "",
     unpromised: Sight::Nothing,
     settle: None,
     change: |_| {},
@@ -162,9 +166,29 @@ pub static VARIANTS: [Variant; 39] = [
         name: "refers-to-the-resource",
         says: "Answers a repeat 303 with the resource's address.",
         sources: &["RFC 9110, section 15.4.4"],
-        contract: "on: { replay: { outcome: replay-stored, status: 303 } }",
+        contract: "on: { replay: { outcome: conflict-ref, status: 303, header: { Location: ^/ } } }",
         upsets: &["replay/exact", "lost/response", "run/ledger"],
         change: |demo| demo.policy.replay.gives = Gives::Reference(303),
+        ..PLAIN
+    },
+    Variant {
+        id: "V10",
+        name: "loses-replays-of-deleted",
+        says: "Answers a repeat 404 once what the key made is deleted.",
+        sources: &["RFC 9110, section 15.5.5"],
+        contract: "on: { deleted: { outcome: reject, status: 404 } }",
+        upsets: &["replay/exact"],
+        change: |demo| demo.policy.replay.deleted = Deleted::Refuse(Refusal::of(404)),
+        ..PLAIN
+    },
+    Variant {
+        id: "V10",
+        name: "calls-deleted-gone",
+        says: "Answers a repeat 410 once what the key made is deleted.",
+        sources: &["RFC 9110, section 15.5.11"],
+        contract: "on: { deleted: { outcome: reject, status: 410 } }",
+        upsets: &["replay/exact"],
+        change: |demo| demo.policy.replay.deleted = Deleted::Refuse(Refusal::of(410)),
         ..PLAIN
     },
     Variant {
@@ -294,6 +318,7 @@ pub static VARIANTS: [Variant; 39] = [
         says: "Takes a key for a new one once its retention is over.",
         sources: &["contract stripe-v1"],
         upsets: &["expiry/over", "expiry/kept"],
+        known: RETENTION,
         unpromised: Sight::Observed("expired"),
         ..PLAIN
     },
@@ -304,6 +329,7 @@ pub static VARIANTS: [Variant; 39] = [
         sources: &["contract azure"],
         contract: "on: { expired: { outcome: reject, status: 410 } }",
         upsets: &["expiry/over", "expiry/kept"],
+        known: RETENTION,
         unpromised: Sight::Observed("expired"),
         change: |demo| demo.policy.expired = Expired::Refuse(Refusal::of(410)),
         ..PLAIN
@@ -355,7 +381,7 @@ pub static VARIANTS: [Variant; 39] = [
         name: "limits-connections",
         says: "Closes connections beyond 32 at once.",
         sources: &["RFC 9112, section 9.4"],
-        upsets: &["race/burst", "replay/exact"],
+        upsets: &["race/burst", "race/during"],
         change: |demo| demo.manners.most_connections = Some(32),
         ..PLAIN
     },
@@ -442,26 +468,6 @@ pub static VARIANTS: [Variant; 39] = [
         sources: &["SQLite, write-ahead logging"],
         upsets: &["race/burst", "race/during", "race/edge", "replay/exact"],
         change: |demo| demo.manners.one_at_a_time = true,
-        ..PLAIN
-    },
-    Variant {
-        id: "V10",
-        name: "loses-replays-of-deleted",
-        says: "Answers a repeat 404 once what the key made is deleted.",
-        sources: &["RFC 9110, section 15.5.5"],
-        contract: "on: { deleted: { outcome: reject, status: 404 } }",
-        upsets: &["replay/exact"],
-        change: |demo| demo.policy.replay.deleted = Deleted::Refuse(Refusal::of(404)),
-        ..PLAIN
-    },
-    Variant {
-        id: "V10",
-        name: "calls-deleted-gone",
-        says: "Answers a repeat 410 once what the key made is deleted.",
-        sources: &["RFC 9110, section 15.5.11"],
-        contract: "on: { deleted: { outcome: reject, status: 410 } }",
-        upsets: &["replay/exact"],
-        change: |demo| demo.policy.replay.deleted = Deleted::Refuse(Refusal::of(410)),
         ..PLAIN
     },
 ];
