@@ -7,8 +7,8 @@ use crate::checklist::ItemId;
 use crate::contract::{Contract, KeyRules, RetentionClock};
 use crate::hook::HookName;
 use crate::scenario::{
-    Case, Close, Moment, Need, OperationRole, PrincipalRole, Quantity, Request, Scenario, Step,
-    TimeSpan, When,
+    Amount, Case, Close, FirstSent, Moment, Need, OperationRole, PrincipalRole, Quantity, Request,
+    Scenario, Step, TimeSpan, When,
 };
 use crate::target::Target;
 use crate::target::key::{Carrier, KeyPlace, singular_path};
@@ -251,7 +251,7 @@ impl Fit<'_> {
                 .contract
                 .retention
                 .is_some_and(|retention| retention.clock == RetentionClock::Completion),
-            Need::FirstSent => false,
+            Need::FirstSent => self.contract.key.first_sent().is_some(),
         };
         if ok {
             return Ok(());
@@ -279,7 +279,10 @@ impl Fit<'_> {
                 "the contract {} counts no retention from completion",
                 self.contract.name
             ),
-            Need::FirstSent => "dates of the first sending are not supported yet".to_owned(),
+            Need::FirstSent => format!(
+                "the contract {} has no date of the first sending",
+                self.contract.name
+            ),
         })
     }
 
@@ -340,6 +343,9 @@ impl Fit<'_> {
                 }
                 _ => {}
             }
+        }
+        if let Some(FirstSent::Ago(time)) = request.first_sent {
+            self.ago(time)?;
         }
         if let Some(moment) = &request.at {
             self.moment(moment)?;
@@ -443,8 +449,8 @@ impl Fit<'_> {
 
     fn elapse(&self, span: TimeSpan) -> Result<(), String> {
         let time = match span.0 {
-            crate::scenario::Amount::Fixed(time) => time,
-            crate::scenario::Amount::Share {
+            Amount::Fixed(time) => time,
+            Amount::Share {
                 share,
                 of: Quantity::Retention,
             } => {
@@ -458,7 +464,7 @@ impl Fit<'_> {
                 };
                 whole.mul_f64(share)
             }
-            crate::scenario::Amount::Share { .. } => Duration::ZERO,
+            Amount::Share { .. } => Duration::ZERO,
         };
         if self.has_hook(HookName::AdvanceClock) || time <= self.target.limits.wait {
             return Ok(());
@@ -467,6 +473,17 @@ impl Fit<'_> {
             "{} would have to pass: the target needs the hook advance-clock, or limits.wait of that length",
             humantime::format_duration(Duration::from_secs(time.as_secs()))
         ))
+    }
+
+    /// Whether a date can be put back by so much.
+    fn ago(&self, span: TimeSpan) -> Result<(), String> {
+        let Amount::Share { share, .. } = span.0 else {
+            return Ok(());
+        };
+        self.need(match share >= 1.0 {
+            true => Need::RetentionEnd,
+            false => Need::Retention,
+        })
     }
 
     fn has_hook(&self, hook: HookName) -> bool {

@@ -141,6 +141,13 @@ pub struct KeyUsed {
     pub value: Option<String>,
     /// Whether the contract calls it malformed (an empty one always is).
     pub malformed: bool,
+    /// By how much the date of first sending that went with it was put back on purpose.
+    #[serde(
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub backdated: Option<Duration>,
 }
 
 /// What was sent, masked.

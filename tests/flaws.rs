@@ -51,8 +51,8 @@ async fn the_correct_demo_is_clean() {
 
 #[test]
 fn each_scenario_catches_a_flaw() {
-    /// The demo has no operation for these.
-    const NOT_TRIED: [&str; 1] = ["no-key/methods"];
+    /// The demo has no operation for these, or no such date under its own contract.
+    const NOT_TRIED: [&str; 2] = ["no-key/methods", "expiry/first-sent"];
     let named = |id: &str| {
         let begins = |name: &str| {
             let name = name.split_once(':').map_or(name, |(operation, rest)| {

@@ -7,9 +7,9 @@ use crate::contract::{
     RetentionClock, RetryAfter, StatusPattern, written,
 };
 use crate::demo::policy::{
-    Equality as Equal, Expired, Fate, Fates, Form, Gives, InProgress, KeptFrom, KeyKind as Kinds,
-    KeyPolicy, Marker, Mismatch, Place, Policy, Precedence as First, Principals, Refusal, Replay,
-    Routes, Said, Step, Unkeyed,
+    Element, Equality as Equal, Expired, Fate, Fates, FirstSent, Form, Gives, InProgress, KeptFrom,
+    KeyKind as Kinds, KeyPolicy, Marker, Mismatch, Place, Policy, Precedence as First, Principals,
+    Refusal, Replay, Routes, Said, Step, Unkeyed,
 };
 use regex::Regex;
 use std::time::Duration;
@@ -155,12 +155,6 @@ fn cannot(to: &str, kind: Kind) -> String {
 fn key(contract: &Contract) -> Result<KeyPolicy, String> {
     let rules = &contract.key;
     let own = KeyPolicy::default();
-    if let Some(companion) = rules.companions.iter().find(|companion| companion.required) {
-        return Err(format!(
-            "its keys go with {}, which the demo does not read",
-            companion.header
-        ));
-    }
     let (min, max) = rules.stated;
     Ok(KeyPolicy {
         place: place(contract)?.unwrap_or(own.place),
@@ -180,7 +174,24 @@ fn key(contract: &Contract) -> Result<KeyPolicy, String> {
             KeyKind::Natural => return Err("its keys are names that things have anyway".to_owned()),
         },
         case_sensitive: rules.case_sensitive.value.unwrap_or(own.case_sensitive),
+        first_sent: first_sent(contract)?,
     })
+}
+
+fn first_sent(contract: &Contract) -> Result<Option<FirstSent>, String> {
+    let Some(companion) = contract.key.first_sent().filter(|own| own.required) else {
+        return Ok(None);
+    };
+    let look = |promised: &Promised<Vec<Behaviour>>| match first(promised) {
+        None => Ok(Refusal::of(400)),
+        Some(way) if way.kind == Kind::Reject => refusal(contract, way, &Refusal::of(400)),
+        Some(way) => Err(cannot("a key without its date", way.kind)),
+    };
+    Ok(Some(FirstSent {
+        header: companion.header.clone(),
+        missing: look(&contract.companion_missing)?,
+        malformed: look(&contract.companion_malformed)?,
+    }))
 }
 
 fn place(contract: &Contract) -> Result<Option<Place>, String> {
@@ -269,10 +280,11 @@ fn fates(contract: &Contract) -> Result<Fates, String> {
 
 /// A refusal that fits all that a promise says of it; what it does not say is as in `like`.
 fn refusal(contract: &Contract, way: &Behaviour, like: &Refusal) -> Result<Refusal, String> {
-    if !way.xml.is_empty() {
-        return Err("its answers are XML".to_owned());
-    }
     let mut look = like.clone();
+    if !way.xml.is_empty() {
+        look.xml = Some(element(way)?);
+        look.media_type = "text/xml".to_owned();
+    }
     // The usual status, where that is one of those that are promised.
     let usual = way.names_status(look.status);
     if let Some(status) = way.status.first().and_then(|status| number(*status))
@@ -304,6 +316,32 @@ fn refusal(contract: &Contract, way: &Behaviour, like: &Refusal) -> Result<Refus
         return Err("its answers are GraphQL".to_owned());
     }
     Ok(look)
+}
+
+/// The element that a refusal in XML has.
+fn element(way: &Behaviour) -> Result<Element, String> {
+    let mut element = Element::default();
+    for (path, pattern) in &way.xml {
+        let path = path.to_string();
+        let unknown = || format!("the demo does not write what is at `{path}`");
+        let Said::Text(said) = text(pattern)? else {
+            return Err(unknown());
+        };
+        let (name, part) = path
+            .strip_prefix("//")
+            .and_then(|path| path.split_once('/'))
+            .ok_or_else(unknown)?;
+        if !element.name.is_empty() && element.name != name {
+            return Err(unknown());
+        }
+        element.name = name.to_owned();
+        match part.strip_prefix('@') {
+            Some(attribute) => element.attributes.push((attribute.to_owned(), said)),
+            None if part == "text()" => element.text = said,
+            None => return Err(unknown()),
+        }
+    }
+    Ok(element)
 }
 
 fn number(status: StatusPattern) -> Option<u16> {

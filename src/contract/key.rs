@@ -77,6 +77,13 @@ impl KeyRules {
         }
     }
 
+    /// The companion that says when the request was first sent.
+    pub fn first_sent(&self) -> Option<&Companion> {
+        self.companions
+            .iter()
+            .find(|companion| companion.form == CompanionForm::FirstSent)
+    }
+
     /// Where the key travels, in words.
     pub fn place(&self) -> Option<String> {
         let header = self.header.as_ref().map(|name| format!("header {name}"));

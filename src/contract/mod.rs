@@ -91,7 +91,8 @@ pub struct Contract {
     pub expired: Promised<Vec<Behaviour>>,
     /// The answer to a replay after the resource was deleted.
     pub deleted: Promised<Vec<Behaviour>>,
-    /// The answer to a key without a companion that is required.
+    /// The answer to a key without a companion that is required, or to such a companion without a
+    /// key.
     pub companion_missing: Promised<Vec<Behaviour>>,
     /// The answer to a companion that cannot be read.
     pub companion_malformed: Promised<Vec<Behaviour>>,

@@ -155,6 +155,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         }
     };
     let key = key?;
+    api.check_date(&headers, key.as_deref())?;
     let unprotected = api.flaw == Some(Flaw::IgnoresKeyOnRefunds) && operation == Operation::Refund;
     let line = Line::default();
     let call = Call {

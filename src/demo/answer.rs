@@ -6,9 +6,10 @@ use axum::http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use quick_xml::escape::escape;
 use serde_json::{Value, json};
 
-use super::policy::{Marker, Refusal, Said, Step};
+use super::policy::{Element, Marker, Refusal, Said, Step};
 
 /// An answer: status, the headers that matter, body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,13 +92,18 @@ impl Answer {
             put(&mut body, path, Value::from(text(said)));
         }
         let headers = look.headers.iter();
+        let bytes = match &look.xml {
+            Some(element) => Bytes::from(reply(element)),
+            None => Bytes::from(body.to_string()),
+        };
         Answer {
+            body: bytes,
             content_type: Some(look.media_type.clone()),
             retry_after: look.retry_after.then_some(1),
             headers: headers
                 .map(|(name, said)| (name.clone(), text(said)))
                 .collect(),
-            ..Answer::json(status(look.status), &body)
+            ..Answer::empty(status(look.status))
         }
     }
 
@@ -168,6 +174,23 @@ impl IntoResponse for Answer {
     }
 }
 
+/// A reply in XML with one element in it.
+fn reply(element: &Element) -> String {
+    let Element {
+        name,
+        attributes,
+        text,
+    } = element;
+    let attributes: String = attributes
+        .iter()
+        .map(|(name, value)| format!(" {name}=\"{}\"", escape(value)))
+        .collect();
+    let text = escape(text);
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<reply><{name}{attributes}>{text}</{name}></reply>\n"
+    )
+}
+
 /// A status by its number; one that is none is an error of ours.
 pub fn status(number: u16) -> StatusCode {
     StatusCode::from_u16(number).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
@@ -218,6 +241,10 @@ pub enum Problem {
     KeyMissing,
     /// 400: the idempotency key is not a valid one.
     KeyMalformed,
+    /// 400: a key without the date of its first sending, or such a date without a key.
+    DateMissing,
+    /// 400: the date of the first sending is none.
+    DateMalformed,
     /// 409: a request with this key is being worked on.
     InProgress,
     /// 422: the key was used for another request.
@@ -256,6 +283,16 @@ impl Problem {
             Problem::Invalid => (S::UNPROCESSABLE_ENTITY, "invalid", "Invalid request"),
             Problem::KeyMissing => (S::BAD_REQUEST, "key-missing", "Idempotency key missing"),
             Problem::KeyMalformed => (S::BAD_REQUEST, "key-malformed", "Idempotency key malformed"),
+            Problem::DateMissing => (
+                S::BAD_REQUEST,
+                "date-missing",
+                "Date of first sending missing",
+            ),
+            Problem::DateMalformed => (
+                S::BAD_REQUEST,
+                "date-malformed",
+                "Date of first sending malformed",
+            ),
             Problem::InProgress => (S::CONFLICT, "in-progress", "Request in progress"),
             Problem::KeyReused => (
                 S::UNPROCESSABLE_ENTITY,

@@ -14,6 +14,7 @@ mod clock;
 mod damage;
 mod execution;
 mod fingerprint;
+mod first_sent;
 mod flaw;
 mod in_flight;
 mod key;

@@ -87,6 +87,20 @@ pub struct KeyPolicy {
     pub kind: KeyKind,
     /// Whether keys that differ in case only are two.
     pub case_sensitive: bool,
+    /// The date that goes with every key; `None` wants none.
+    pub first_sent: Option<FirstSent>,
+}
+
+/// The date of the first sending that goes with every key (OASIS Repeatable Requests 1.0, section
+/// 3.1.2). What is older than a key is kept is answered as a key that was kept long enough.
+#[derive(Clone, Debug)]
+pub struct FirstSent {
+    /// The header that has it.
+    pub header: String,
+    /// What a key without its date, or a date without its key, is answered.
+    pub missing: Refusal,
+    /// What a text that is no date is answered.
+    pub malformed: Refusal,
 }
 
 impl Default for KeyPolicy {
@@ -100,6 +114,7 @@ impl Default for KeyPolicy {
             characters: None,
             kind: KeyKind::Any,
             case_sensitive: true,
+            first_sent: None,
         }
     }
 }
@@ -373,6 +388,8 @@ pub struct Refusal {
     pub media_type: String,
     /// Members of the body.
     pub members: Vec<(Vec<Step>, Said)>,
+    /// The body is a reply in XML with this element; else it is a problem in JSON.
+    pub xml: Option<Element>,
     /// Headers.
     pub headers: Vec<(String, Said)>,
     /// Whether it has a `Retry-After` of 1 s.
@@ -386,10 +403,22 @@ impl Refusal {
             status,
             media_type: "application/problem+json".to_owned(),
             members: Vec::new(),
+            xml: None,
             headers: Vec::new(),
             retry_after: false,
         }
     }
+}
+
+/// An element of an XML document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Element {
+    /// Its name.
+    pub name: String,
+    /// Its attributes.
+    pub attributes: Vec<(String, String)>,
+    /// Its text.
+    pub text: String,
 }
 
 /// A step into a JSON document.

@@ -82,6 +82,8 @@ impl Keyed {
         };
         let used = self.store.find(slot.clone(), Timestamp::MIN).await?;
         let detail = "This key was used too long ago. Use a new key for a new request.";
+        // One that was completed since it was looked up is not old.
+        let used = used.filter(|used| used.completed <= self.expired());
         Ok(used.map(|_| Answer::refusal(Problem::KeyExpired, detail, look, None)))
     }
 

@@ -152,6 +152,7 @@ pub(super) fn sent(step: &str) -> Exchange {
         key: KeyUsed {
             value: Some("k".to_owned()),
             malformed: false,
+            backdated: None,
         },
         variants: Vec::new(),
         forms: Vec::new(),

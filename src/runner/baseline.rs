@@ -124,6 +124,7 @@ impl Measuring<'_> {
             variants: self.key.variants.clone(),
             forms: None,
             key: Some(Key::Fresh),
+            first_sent: None,
             principal: Some(self.key.principal),
             marker: Some(Marker::Named(marker.to_owned())),
             given_other: None,

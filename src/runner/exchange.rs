@@ -9,7 +9,7 @@ use super::wire::{self, Controls, Flight, Hold, LateResponse, Outgoing, Releaser
 use super::world::endpoint;
 use crate::contract;
 use crate::outcome::Outcome;
-use crate::scenario::{Close, Fault, Request, ResponsePart, When};
+use crate::scenario::{Close, Fault, FirstSent, Request, ResponsePart, When};
 use crate::target::render::{RenderError, Rendered};
 use crate::transcript::{
     Delivery, Ending, Exchange, FaultFacts, KeyUsed, Response, SentRequest, Times,
@@ -125,7 +125,14 @@ pub(super) async fn prepare(
     if let Err(RenderError::NotApplicable(reason)) = &made {
         *locked(&run.context.not_applicable) = Some(reason.clone());
     }
-    let (rendered, reworded) = made.map_err(|error| error.to_string())?;
+    let (mut rendered, reworded) = made.map_err(|error| error.to_string())?;
+    let backdated = match spec.first_sent {
+        Some(FirstSent::Ago(time)) => Some(run.time(time, None)?),
+        _ => None,
+    };
+    let name = run.context.cast.name(spec.operation)?;
+    let key = spec.key.value.as_deref();
+    world.date(name, key, spec.first_sent, backdated, &mut rendered);
     world.check_host(&rendered.origin)?;
     let (endpoint, authority) = endpoint(&rendered.origin)?;
     let fault = request.fault.clone();
@@ -149,7 +156,8 @@ pub(super) async fn prepare(
         chunked: rendered.chunked,
         upper_case_headers: rendered.upper_case_headers,
     };
-    let exchange = blank(run, request, spec, (copy, attempt), &rendered, reworded);
+    let mut exchange = blank(run, request, spec, (copy, attempt), &rendered, reworded);
+    exchange.key.backdated = backdated;
     let counted = Counted {
         spec: spec.clone(),
         body: rendered
@@ -466,6 +474,7 @@ fn blank(
         key: KeyUsed {
             value: spec.key.value.clone(),
             malformed: spec.key.malformed,
+            backdated: None,
         },
         variants: spec.variants.clone(),
         forms: spec.forms.clone(),

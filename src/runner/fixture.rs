@@ -244,7 +244,7 @@ impl Fixtures {
         self.needed_by(world, &patched, &apart, &mut values).await?;
         let (principal, _) = world.principal(wanted.principal)?;
         let sent: &KeyUse = &key.sent;
-        let rendered = render(&Recipe {
+        let mut rendered = render(&Recipe {
             target: &world.target,
             base: &world.bases[0],
             request: &operation.request,
@@ -256,6 +256,7 @@ impl Fixtures {
             values: &values,
         })
         .map_err(|error| error.to_string())?;
+        world.date(name, key.value.as_deref(), None, None, &mut rendered);
         world.spend(1)?;
         let fetched = world.fetch(&rendered, Duration::from_secs(30)).await?;
         if !operation.success.holds(&fetched.answer()) {

@@ -73,6 +73,7 @@ pub(super) async fn elapse(world: &World, time: Duration) -> HookFacts {
     let mut facts = facts(world, HookName::AdvanceClock, at, result);
     if facts.worked {
         facts.moved = Some(Duration::from_secs(seconds));
+        world.dates.moved(Duration::from_secs(seconds));
         if let (Some(before), Some(after)) = (before, after) {
             let moved = after.duration_since(before).unwrap_or_default();
             if moved + Duration::from_secs(2) < Duration::from_secs(seconds) {

@@ -10,6 +10,7 @@ mod cleanup;
 mod command;
 mod exchange;
 mod fetch;
+mod first_sent;
 mod fixture;
 mod hook;
 mod keys;

@@ -32,6 +32,7 @@ impl RoundRun<'_> {
             variants: Vec::new(),
             forms: None,
             key: None,
+            first_sent: None,
             principal: None,
             marker: None,
             given_other: None,

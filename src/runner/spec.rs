@@ -1,7 +1,9 @@
 //! From a step's request, with all that it inherits, to one concrete request to make.
 
 use super::keys::{KeyWriter, twisted};
-use crate::scenario::{Key, KeyTwist, Marker, OperationRole, PrincipalRole, Request, StepName};
+use crate::scenario::{
+    FirstSent, Key, KeyTwist, Marker, OperationRole, PrincipalRole, Request, StepName,
+};
 use crate::target::key::KeyUse;
 use std::collections::HashMap;
 use std::time::SystemTime;
@@ -13,6 +15,7 @@ pub(super) struct Spec {
     pub(super) variants: Vec<String>,
     pub(super) forms: Vec<String>,
     pub(super) key: SpecKey,
+    pub(super) first_sent: Option<FirstSent>,
     pub(super) principal: PrincipalRole,
     pub(super) marker_name: String,
     pub(super) marker: String,
@@ -34,6 +37,7 @@ impl Spec {
                 malformed: false,
                 ordinary: false,
             },
+            first_sent: None,
             principal: PrincipalRole::Owner,
             marker_name: "main".to_owned(),
             marker,
@@ -148,6 +152,7 @@ impl RoundNames {
                 .or(base.map(|base| base.forms.clone()))
                 .unwrap_or_default(),
             key,
+            first_sent: request.first_sent.or(base.and_then(|base| base.first_sent)),
             principal: request
                 .principal
                 .or(base.map(|base| base.principal))
@@ -266,6 +271,7 @@ mod tests {
             variants: Vec::new(),
             forms: None,
             key,
+            first_sent: None,
             principal: None,
             marker: None,
             given_other: None,

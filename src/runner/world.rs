@@ -3,6 +3,7 @@
 
 use super::baseline::Baseline;
 use super::fetch::client;
+use super::first_sent::Dates;
 use super::fixture::Fixtures;
 use super::ledger::Ledger;
 use super::mask::Masker;
@@ -63,6 +64,7 @@ pub(super) struct World {
     pub(super) masker: Masker,
     pub(super) fixtures: Fixtures,
     pub(super) ledger: Ledger,
+    pub(super) dates: Dates,
     pub(super) baselines:
         tokio::sync::Mutex<HashMap<BaselineKey, std::sync::Arc<tokio::sync::OnceCell<Baseline>>>>,
     pub(super) chosen: tokio::sync::Mutex<HashMap<(String, String), Result<Variant, String>>>,
@@ -179,6 +181,7 @@ impl World {
             masker: Masker::new(&setup.target.secrets, &basic_credentials(&setup.target)),
             fixtures: Fixtures::default(),
             ledger: Ledger::default(),
+            dates: Dates::default(),
             baselines: tokio::sync::Mutex::default(),
             chosen: tokio::sync::Mutex::default(),
             target: setup.target,

@@ -7,6 +7,7 @@ mod cases;
 mod check;
 mod expectation;
 mod fault;
+mod first_sent;
 mod key;
 pub mod library;
 mod moment;
@@ -20,6 +21,7 @@ use std::time::Duration;
 
 pub use expectation::{Bound, Check, Expectation, OutcomeBound, SeekIn};
 pub use fault::{Close, Fault, ResponsePart};
+pub use first_sent::FirstSent;
 pub use key::{Key, KeyShape, KeyTwist};
 pub use moment::{Amount, Moment, Quantity, TimeSpan, When};
 pub use parse::parse;

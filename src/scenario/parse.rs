@@ -263,7 +263,7 @@ const STEPS: [&str; 9] = [
     "send", "burst", "retry", "together", "wait", "elapse", "read", "hook", "recheck",
 ];
 const STEPS_NOT_YET: [&str; 4] = ["lookup", "cleanup", "sink", "prepare"];
-const REQUEST_NOT_YET: [&str; 4] = ["name", "first-sent", "only-if", "prepared"];
+const REQUEST_NOT_YET: [&str; 3] = ["name", "only-if", "prepared"];
 
 fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<Step, Diagnostic> {
     let (kind, body) = single_key(node, "a step", &STEPS, &STEPS_NOT_YET)?;

@@ -1,6 +1,7 @@
 //! The request of a step: what of it differs from the target's plain request.
 
 use super::fault::Fault;
+use super::first_sent::FirstSent;
 use super::key::Key;
 use super::moment::FixedTime;
 use super::shape::word_or_map;
@@ -23,6 +24,8 @@ pub struct Request {
     pub forms: Option<Vec<String>>,
     /// The key; inherited.
     pub key: Option<Key>,
+    /// The date that goes with the key; inherited.
+    pub first_sent: Option<FirstSent>,
     /// Who sends; inherited.
     pub principal: Option<PrincipalRole>,
     /// Whose effects it makes; inherited.
@@ -124,6 +127,7 @@ pub(super) struct RequestFields {
     pub(super) variant: Option<super::shape::OneOrMany<String>>,
     pub(super) form: Option<super::shape::OneOrMany<String>>,
     pub(super) key: Option<Key>,
+    pub(super) first_sent: Option<FirstSent>,
     pub(super) principal: Option<PrincipalRole>,
     pub(super) marker: Option<Marker>,
     pub(super) given: Option<Given>,
@@ -135,13 +139,14 @@ pub(super) struct RequestFields {
 
 impl RequestFields {
     /// The names of the fields, for messages.
-    pub(super) const NAMES: [&'static str; 13] = [
+    pub(super) const NAMES: [&'static str; 14] = [
         "as",
         "like",
         "operation",
         "variant",
         "form",
         "key",
+        "first-sent",
         "principal",
         "marker",
         "given",
@@ -159,6 +164,7 @@ impl RequestFields {
             variants: self.variant.map(|many| many.0).unwrap_or_default(),
             forms: self.form.map(|many| many.0),
             key: self.key,
+            first_sent: self.first_sent,
             principal: self.principal,
             marker: self.marker,
             given_other: self.given.map(|given| given == Given::Other),

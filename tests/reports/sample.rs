@@ -190,6 +190,7 @@ pub fn exchange(copy: u32, body: &str) -> Exchange {
         key: KeyUsed {
             value: Some("burst-key".to_owned()),
             malformed: false,
+            backdated: None,
         },
         variants: Vec::new(),
         forms: Vec::new(),

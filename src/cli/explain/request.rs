@@ -17,6 +17,7 @@ pub(super) fn request(request: &Request) -> String {
         parts.push(format!("written differently ({})", forms.join(", ")));
     }
     parts.extend(request.key.as_ref().map(key));
+    parts.extend(request.first_sent.map(|date| format!("with {date}")));
     parts.extend(request.principal.map(principal));
     parts.extend(request.marker.as_ref().and_then(marker));
     if request.given_other == Some(true) {

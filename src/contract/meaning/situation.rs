@@ -59,7 +59,7 @@ pub struct Situation<'a> {
     pub like_foreign: bool,
     /// How long before this request was sent the first success had ended.
     pub since_first: Option<Duration>,
-    /// The target's time has moved since the first one.
+    /// The target's time has moved since the first one, or its date of first sending was put back.
     pub aged: Option<Duration>,
     /// The identity in this response was first seen in another scope.
     pub foreign: Option<Foreign>,
@@ -224,7 +224,7 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
         crowded: own().any(|other| began(other) < over(this) + SKEW && sent < over(other)),
         like_foreign,
         since_first,
-        aged,
+        aged: aged.max(this.key.backdated),
         foreign: foreign_identity(contract, round, this),
         identity,
     }

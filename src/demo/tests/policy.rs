@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::demo::policy::{
-    Expired, Fate, Fates, Form, Gives, InProgress, KeyPolicy, Marker, Mismatch, Place, Policy,
-    Principals, Refusal, Replay, Routes, Said, Step, Unkeyed,
+    Element, Expired, Fate, Fates, FirstSent, Form, Gives, InProgress, KeyPolicy, Marker, Mismatch,
+    Place, Policy, Principals, Refusal, Replay, Routes, Said, Step, Unkeyed,
 };
 
 async fn keeping(policy: Policy) -> Subject {
@@ -244,4 +244,70 @@ async fn the_other_terms_are_kept() {
     assert_ne!(changed.id(), first.id());
     let again = api.send(&Send::payment("k", "r")).await;
     assert_eq!(again.json()["replayed"], true);
+}
+
+#[tokio::test]
+async fn a_key_goes_with_the_date_of_its_first_sending_where_the_policy_says_so() {
+    let rejected = |status| Refusal {
+        headers: vec![("X-Result".to_owned(), Said::Text("rejected".to_owned()))],
+        ..Refusal::of(status)
+    };
+    let api = keeping(Policy {
+        key: KeyPolicy {
+            first_sent: Some(FirstSent {
+                header: "First-Sent".to_owned(),
+                missing: rejected(400),
+                malformed: rejected(422),
+            }),
+            ..KeyPolicy::default()
+        },
+        missing: Unkeyed::Execute,
+        expired: Expired::Refuse(rejected(412)),
+        ..own()
+    })
+    .await;
+    let ago = |hours: u64| {
+        let date = std::time::SystemTime::now() - Duration::from_secs(3600 * hours);
+        httpdate::fmt_http_date(date)
+    };
+    let dated = |key: &str, date: &str| Send::payment(key, "r").set("first-sent", date);
+    let bare = Send::payment("unused", "r").without("idempotency-key");
+    for (send, status, problem) in [
+        (Send::payment("a", "r"), 400, "date-missing"),
+        (bare.clone().set("first-sent", &ago(0)), 400, "date-missing"),
+        (dated("b", "2026-11-30T10:00:00Z"), 422, "date-malformed"),
+        (dated("c", &ago(25)), 412, "key-expired"),
+    ] {
+        let refused = api.send(&send).await;
+        assert_eq!(refused.status.as_u16(), status, "{problem}");
+        assert_eq!(refused.problem(), problem);
+        assert_eq!(refused.header("x-result"), Some("rejected"));
+    }
+    assert_eq!(api.send(&bare).await.status, StatusCode::CREATED);
+    let taken = dated("c", &ago(23));
+    assert_eq!(api.send(&taken).await.status, StatusCode::CREATED);
+    assert!(api.send(&taken).await.is_replay());
+}
+
+#[tokio::test]
+async fn a_refusal_is_xml_where_the_policy_says_so() {
+    let api = keeping(Policy {
+        mismatch: Mismatch::Refuse(Refusal {
+            media_type: "text/xml".to_owned(),
+            xml: Some(Element {
+                name: "error".to_owned(),
+                attributes: vec![("code".to_owned(), "9".to_owned())],
+                text: "used & gone".to_owned(),
+            }),
+            ..Refusal::of(200)
+        }),
+        ..own()
+    })
+    .await;
+    api.send(&Send::payment("k", "r")).await;
+    let refused = api.send(&Send::payment("k", "other")).await;
+    assert_eq!(refused.status, StatusCode::OK);
+    assert_eq!(refused.header("content-type"), Some("text/xml"));
+    let element = "<reply><error code=\"9\">used &amp; gone</error></reply>";
+    assert!(refused.text().contains(element), "{}", refused.text());
 }

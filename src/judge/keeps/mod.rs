@@ -5,6 +5,7 @@ mod after_failure;
 mod declared;
 mod first_sent;
 mod in_progress;
+mod malformed_key;
 mod marker;
 mod scope;
 
@@ -47,6 +48,13 @@ pub(super) fn rule(view: &View<'_>, promise: Promise, of: &str) -> Ruling {
             Strength::Unspecified
         };
         declared = declared::after(view.contract, class);
+    }
+    if promise == Promise::FirstSent
+        && let Some(said) = standing
+            .first()
+            .and_then(|(_, exchange)| first_sent::promised(view.contract, exchange))
+    {
+        (strength, declared) = said;
     }
     let looks = standing
         .iter()
@@ -138,7 +146,7 @@ fn look(view: &View<'_>, promise: Promise, exchange: &Exchange) -> Look {
         ),
         Promise::Equality => equality(view, exchange, response),
         Promise::MissingKey => Look::Seen(says(exchange, response), behaves(&contract.missing)),
-        Promise::MalformedKey => Look::Seen(says(exchange, response), behaves(&contract.malformed)),
+        Promise::MalformedKey => malformed_key::look(view, exchange, response),
         Promise::KeyCase => scope::key_case(view, exchange, response),
         Promise::OtherPrincipal => scope::other_principal(view, exchange, response),
         Promise::OtherOperation => scope::other_operation(view, exchange, response),

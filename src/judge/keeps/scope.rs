@@ -81,6 +81,14 @@ pub(super) fn other_operation(view: &View<'_>, exchange: &Exchange, response: &R
 }
 
 pub(super) fn key_case(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {
+    let key = exchange.key.value.as_deref().unwrap_or_default();
+    let differs_in_case = view.round.exchanges.iter().any(|other| {
+        let other = other.key.value.as_deref().unwrap_or_default();
+        other != key && other.to_lowercase() == key.to_lowercase()
+    });
+    if !differs_in_case {
+        return Look::Void("void: the keys differ in more than their case".to_owned());
+    }
     let used = used(exchange);
     let says = match used {
         Some(Use::Own) => "two keys".to_owned(),

@@ -230,6 +230,7 @@ pub(super) async fn send(world: &World, operation: &str, spec: &Spec) -> Result<
         variants: spec.variants.clone(),
         forms: None,
         key: Some(Key::Fresh),
+        first_sent: None,
         principal: Some(spec.principal),
         marker: None,
         given_other: None,

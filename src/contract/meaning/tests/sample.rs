@@ -31,6 +31,7 @@ pub(super) fn lost() -> Exchange {
         key: KeyUsed {
             value: Some("k".to_owned()),
             malformed: false,
+            backdated: None,
         },
         variants: Vec::new(),
         forms: Vec::new(),

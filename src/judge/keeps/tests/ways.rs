@@ -4,6 +4,7 @@ use super::{both, keeps, pair};
 use crate::judge::sample::{answered, contract, demo, paid, round};
 use crate::transcript::{Exchange, Round};
 use crate::verdict::Verdict;
+use std::time::Duration;
 
 #[test]
 fn a_marker_may_be_a_value_a_status_or_on_every_answer() {
@@ -180,6 +181,101 @@ fn the_date_of_the_first_sending_is_wanted_and_read() {
         dated(None, answered("again", 400)),
     );
     assert_eq!(undeclared.verdict, Verdict::Skip, "{}", undeclared.reason);
+    let keyless = dated(sound, rejected().key(None));
+    assert_eq!(
+        keeps("first-sent", &oasis, keyless).verdict,
+        Verdict::Pass,
+        "a date without its key"
+    );
+}
+
+#[test]
+fn a_date_that_lies_back_is_taken_within_the_retention_and_refused_beyond_it() {
+    let azure = contract("extends: azure");
+    let ago = |minutes: u64, mut exchange: Exchange| {
+        let date = "Mon, 30 Nov 2026 10:00:00 GMT".to_owned();
+        let header = ("Repeatability-First-Sent".to_owned(), date);
+        exchange.request.headers.push(header);
+        exchange.key.backdated = Some(Duration::from_secs(60 * minutes));
+        keeps("first-sent", &azure, round([exchange]))
+    };
+    for (minutes, answer, wanted, says) in [
+        (
+            6,
+            answered("again", 412),
+            Verdict::Pass,
+            "too old: refused with 412",
+        ),
+        (
+            6,
+            answered("again", 400),
+            Verdict::Fail,
+            "too old: refused with 400",
+        ),
+        (
+            6,
+            paid("again", "pay_00000001"),
+            Verdict::Fail,
+            "too old: executed",
+        ),
+        (
+            4,
+            paid("again", "pay_00000001"),
+            Verdict::Pass,
+            "old, and not too old: executed",
+        ),
+        (
+            4,
+            answered("again", 412),
+            Verdict::Fail,
+            "old, and not too old: refused with 412",
+        ),
+    ] {
+        let kept = ago(minutes, answer);
+        assert_eq!(kept.verdict, wanted, "{}", kept.reason);
+        assert_eq!(kept.observed[0].says, says);
+    }
+    let windowless = contract("extends: oasis-repeatable-1.0");
+    let mut unknown = answered("again", 412);
+    unknown.key.backdated = Some(Duration::from_secs(600));
+    unknown.request.headers.push((
+        "Repeatability-First-Sent".to_owned(),
+        "Mon, 30 Nov 2026 10:00:00 GMT".to_owned(),
+    ));
+    let open = keeps("first-sent", &windowless, round([unknown]));
+    assert_eq!(open.verdict, Verdict::Skip, "{}", open.reason);
+}
+
+#[test]
+fn an_empty_key_may_be_taken_for_none_and_a_control_character_for_no_request() {
+    let azure = contract("extends: azure");
+    let malformed = |key: &str, exchange: Exchange| {
+        let mut exchange = exchange.key(Some(key));
+        exchange.key.malformed = true;
+        exchange
+            .request
+            .headers
+            .push(("Repeatability-Request-ID".to_owned(), key.to_owned()));
+        keeps("malformed-key", &azure, round([exchange])).verdict
+    };
+    let bare = || answered("again", 400);
+    let rejected = || bare().header("Repeatability-Result", "rejected");
+    let taken = || paid("again", "pay_00000001");
+    assert_eq!(malformed("no-uuid", bare()), Verdict::Fail);
+    assert_eq!(malformed("no-uuid", rejected()), Verdict::Pass);
+    for key in ["", "a\u{1}b"] {
+        assert_eq!(malformed(key, bare()), Verdict::Skip, "{key:?}");
+        assert_eq!(malformed(key, rejected()), Verdict::Pass, "{key:?}");
+        assert_eq!(malformed(key, taken()), Verdict::Fail, "{key:?}");
+    }
+    let brandur = contract("extends: brandur\non: { missing: { outcome: reject, status: 428 } }");
+    let empty = |status: u16| {
+        let mut exchange = answered("again", status).key(Some(""));
+        exchange.key.malformed = true;
+        keeps("malformed-key", &brandur, round([exchange])).verdict
+    };
+    assert_eq!(empty(428), Verdict::Pass, "as one that is missing");
+    assert_eq!(empty(404), Verdict::Fail);
 }
 
 #[test]
