@@ -154,10 +154,11 @@ impl Trial {
     /// # Errors
     /// As for [`demo`].
     pub async fn report(self) -> Result<Report, Failure> {
-        let (demo, job) = demo_job(self).await?;
+        // Boxed: many trials are polled on one stack.
+        let (demo, job) = Box::pin(demo_job(self)).await?;
         let silent: Callback = Box::new(|_, _, _| {});
         let report = match planned(&job) {
-            Ok(plan) => observe(job, &plan, &silent, |_| {})
+            Ok(plan) => Box::pin(observe(job, &plan, &silent, |_| {}))
                 .await
                 .map(|recorded| recorded.report()),
             Err(failure) => Err(failure),

@@ -66,7 +66,7 @@ pub async fn try_out(wanted: &Wanted, progress: &Callback) -> Vec<Tried> {
     let tell = &tell;
     let mut tried: Vec<(usize, Tried)> = futures::stream::iter(sure)
         .map(|(number, subject)| async move {
-            let tried = once(subject, wanted.full).await;
+            let tried = Box::pin(once(subject, wanted.full)).await;
             tell(subject);
             (number, tried)
         })
@@ -99,7 +99,7 @@ pub async fn try_out(wanted: &Wanted, progress: &Callback) -> Vec<Tried> {
 async fn once(subject: Subject, full: bool) -> Tried {
     let began = Instant::now();
     let report = match subject.trial(full) {
-        Ok(trial) => trial.report().await,
+        Ok(trial) => Box::pin(trial.report()).await,
         Err(failure) => Err(failure),
     };
     let compared = match report {
