@@ -1,5 +1,9 @@
 //! One report in every format, with everything in it that a hostile target could send.
 
+#[path = "reports/browser.rs"]
+mod browser;
+#[path = "reports/html.rs"]
+mod html;
 #[path = "reports/sample.rs"]
 mod sample;
 

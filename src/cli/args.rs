@@ -204,7 +204,7 @@ pub struct Selection {
 /// What is shown and written.
 #[derive(Debug, Default, clap::Args)]
 pub struct Output {
-    /// Write a report: console, junit or json (repeatable).
+    /// Write a report: console, junit, json or html (repeatable).
     #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report_file)]
     pub reports: Vec<ReportFile>,
     /// Write what was observed as a contract, to hold the API to later.

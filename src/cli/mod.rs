@@ -1,6 +1,7 @@
 //! The command line: the only place with arguments, files, stdout, progress and exit codes.
 //! Nothing imports it.
 
+mod again;
 pub mod args;
 pub mod check;
 mod dry_run;

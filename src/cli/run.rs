@@ -1,5 +1,6 @@
 //! The line itself: scenarios, plan, transcripts, findings, report, text.
 
+use super::again;
 use super::args::{DemoArgs, Output, RunArgs, Selection};
 use super::dry_run;
 use super::exit::Exit;
@@ -43,6 +44,8 @@ struct Job {
     check: bool,
     /// Nothing is sent.
     dry_run: bool,
+    /// The command that runs it again.
+    again: String,
     /// Where the run is written down, with the texts of its scenarios.
     record: Option<(PathBuf, Texts)>,
 }
@@ -67,6 +70,7 @@ pub fn run(args: RunArgs) -> Result<Exit, Failure> {
     let scenarios = shared(select::selected(scenarios, &args.selection)?);
     let job = Job {
         ready,
+        again: again::run(&args),
         record: record_to(args.record, &scenarios, args.scenarios.as_deref())?,
         scenarios,
         selection: args.selection,
@@ -95,6 +99,7 @@ fn shared(scenarios: Vec<Scenario>) -> Vec<Arc<Scenario>> {
 /// # Errors
 /// When the demo cannot be started, or as for [`run`].
 pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
+    let again = again::demo(&args);
     let named = args.contract.as_deref().map(target::contract).transpose()?;
     let kept = match args.variant {
         Some(variant) => Trial::of(variant)?,
@@ -114,6 +119,7 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     };
     runtime()?.block_on(async {
         let (demo, mut job) = demo_job(trial).await?;
+        job.again = again;
         job.check = !args.no_check;
         job.record = record_to(args.record, &job.scenarios, None)?;
         let exit = carry_out(job, &args.output).await;
@@ -189,6 +195,7 @@ async fn demo_job(trial: Trial) -> Result<(demo::Demo, Job), Failure> {
         allow_hosts: Vec::new(),
         check: false,
         dry_run: false,
+        again: String::new(),
         record: None,
     };
     Ok((demo, job))
@@ -298,6 +305,7 @@ async fn observe(
         selection,
         allow_hosts,
         check,
+        again,
         ..
     } = job;
     let Ready {
@@ -317,6 +325,8 @@ async fn observe(
         target: target.name.clone(),
         contract: contract_names(&contracts),
         file: file.clone(),
+        again,
+        places: target::places(&target),
         seed,
         ..RunInfo::default()
     };

@@ -99,6 +99,25 @@ pub fn refuse_live(ready: &Ready, live: bool) -> Result<(), Failure> {
     }
 }
 
+/// Where each operation stands in its file: `acme.yaml:9`.
+pub fn places(target: &Target) -> BTreeMap<String, String> {
+    let entries = target
+        .source
+        .get("operations")
+        .and_then(|operations| operations.as_map())
+        .unwrap_or_default();
+    entries
+        .iter()
+        .map(|entry| {
+            let (line, _) = entry.key_span.line_column();
+            (
+                entry.key.clone(),
+                format!("{}:{line}", entry.key_span.source.name),
+            )
+        })
+        .collect()
+}
+
 /// The contract of this name, or in this file.
 ///
 /// # Errors

@@ -340,6 +340,21 @@ flaws! {
         says: "Checks the key and claims it 100 us later, with nothing that makes it unique.",
         reports: &["rafidahmed870/queue-jobs-worker#22"],
     }
+    EmitsEventOnReplay {
+        id: "M83", tier: One, name: "emits-event-on-replay",
+        says: "Announces a payment again, under another event id, when its request is replayed.",
+        reports: &["InditexTech/scs-outbox#94"],
+    }
+    MintsEventIdPerAttempt {
+        id: "M84", tier: Two, name: "mints-event-id-per-attempt",
+        says: "Gives an event another id each time that its delivery is tried.",
+        reports: &[],
+    }
+    MarksEventBeforeDelivery {
+        id: "E01", tier: Two, name: "marks-event-before-delivery",
+        says: "Marks an event as delivered before it is, so that one refusal loses it.",
+        reports: &[],
+    }
 }
 
 impl Flaw {

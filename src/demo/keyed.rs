@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 use super::Options;
 use super::answer::{Answer, Problem};
@@ -41,6 +41,8 @@ pub struct Keyed {
     pub retention: Duration,
     /// The keys that are being worked on.
     pub in_flight: InFlight,
+    /// Tells the relay that there is a new event.
+    pub news: Arc<Notify>,
     memory: Mutex<Memory>,
 }
 
@@ -86,6 +88,7 @@ impl Keyed {
             work: options.work,
             retention: options.retention,
             in_flight: InFlight::default(),
+            news: Arc::default(),
             memory: Mutex::default(),
         }
     }

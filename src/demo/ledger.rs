@@ -9,6 +9,7 @@ use super::answer::{Answer, Problem};
 use super::call::Call;
 use super::clock::{Timestamp, rfc3339};
 use super::operation::{Change, Command, Payment, Refund};
+use super::outbox;
 
 /// The table of all entries. `payment` links what belongs to a payment to it.
 pub const SCHEMA: &str = "
@@ -105,6 +106,7 @@ pub fn execute(
         },
         Command::Refuse(refusal) => return Ok(refusal.clone()),
     };
+    outbox::announce(connection, call, &document, now)?;
     let mut answer = Answer::json(status, &Value::Object(document.clone()));
     answer.location = location;
     Ok(match call.behaviour {

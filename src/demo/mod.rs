@@ -22,11 +22,14 @@ mod keyed;
 mod ledger;
 mod manners;
 mod operation;
+mod outbox;
 pub mod policy;
 mod recall;
+mod relay;
 mod rewording;
 mod routes;
 mod seats;
+mod signature;
 mod store;
 mod variant;
 
@@ -45,6 +48,7 @@ use tokio::task::JoinHandle;
 
 use self::clock::Clock;
 use self::keyed::Keyed;
+use self::relay::Relay;
 use self::seats::Seats;
 use self::store::{Store, StoreError};
 
@@ -138,7 +142,7 @@ pub struct Demo {
     /// Where the admin listener listens.
     pub admin: SocketAddr,
     stop: watch::Sender<bool>,
-    servers: [JoinHandle<()>; 2],
+    servers: [JoinHandle<()>; 3],
     api: std::sync::Weak<Keyed>,
 }
 
@@ -154,7 +158,12 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     let store = Store::open(options.database.clone())?;
     let clock = Arc::new(Clock::default());
     let manners = options.manners.clone();
-    let api = Arc::new(Keyed::new(Arc::clone(&clock), store, options));
+    let api = Arc::new(Keyed::new(Arc::clone(&clock), store.clone(), options));
+    let relay = Relay {
+        store: store.clone(),
+        news: Arc::clone(&api.news),
+        flaw: api.flaw,
+    };
     let (stop, stopped) = watch::channel(false);
     let weak = Arc::downgrade(&api);
     Ok(Demo {
@@ -168,9 +177,10 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
             ),
             serve(
                 Seats::new(admin_listener, None),
-                admin::router(clock),
-                stopped,
+                admin::router(clock, store),
+                stopped.clone(),
             ),
+            tokio::spawn(relay.run(stopped)),
         ],
         stop,
         api: weak,
@@ -182,11 +192,12 @@ impl Demo {
     /// for that and for writes whose clients have hung up.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        let [mut api, mut admin] = self.servers;
+        let [mut api, mut admin, mut relay] = self.servers;
         let ended = async {
             // A server that panicked has ended too.
             let _ = (&mut api).await;
             let _ = (&mut admin).await;
+            let _ = (&mut relay).await;
             while self.api.strong_count() > 0 {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
@@ -194,6 +205,7 @@ impl Demo {
         if tokio::time::timeout(PATIENCE, ended).await.is_err() {
             api.abort();
             admin.abort();
+            relay.abort();
         }
     }
 

@@ -175,6 +175,12 @@ pub struct RunInfo {
     pub base_urls: Vec<String>,
     /// The file it was described in.
     pub file: String,
+    /// The command that runs all of it again, its selection left out.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub again: String,
+    /// Where each operation stands: `acme.yaml:9`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub places: BTreeMap<String, String>,
     /// The contract that it is graded against.
     pub contract: String,
     /// What makes the run repeatable.

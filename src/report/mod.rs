@@ -1,15 +1,20 @@
 //! A report as text: each format is one pure function of a finished [`Report`]. Nothing is judged
 //! or graded here, and nothing is written anywhere.
 
+mod again;
 mod clean;
 pub mod console;
 mod entry;
 mod evidence;
+mod gravity;
+pub mod html;
 pub mod json;
 pub mod junit;
+mod words;
 
 use crate::grade::Report;
 
+pub use again::quoted;
 pub use clean::{clip, line};
 pub use entry::{Entry, Standing, counts, entries, severity};
 pub use evidence::plural;
@@ -23,11 +28,13 @@ pub enum Format {
     Junit,
     /// Everything, transcripts included.
     Json,
+    /// A page for people, in one file.
+    Html,
 }
 
 impl Format {
     /// Every format, in the order of lists.
-    pub const ALL: [Format; 3] = [Format::Console, Format::Junit, Format::Json];
+    pub const ALL: [Format; 4] = [Format::Console, Format::Junit, Format::Json, Format::Html];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -35,6 +42,7 @@ impl Format {
             Format::Console => "console",
             Format::Junit => "junit",
             Format::Json => "json",
+            Format::Html => "html",
         }
     }
 
@@ -75,6 +83,7 @@ pub fn render(report: &Report, format: Format, options: &Options) -> String {
         }
         Format::Junit => junit::render(report, options),
         Format::Json => json::render(report),
+        Format::Html => html::render(report),
     }
 }
 

@@ -269,6 +269,7 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
         *locked(&run.lost_at) = Some(done.times.ended);
     }
     exchange.times = Times {
+        released: done.times.released.map(|at| world.clock(at)),
         sent: done.times.sent.map(|at| world.clock(at)),
         first_byte: done.times.first_byte.map(|at| world.clock(at)),
         last_byte: done.times.last_byte.map(|at| world.clock(at)),

@@ -19,7 +19,7 @@ mod words;
 
 use std::time::Duration;
 
-pub use expectation::{Bound, Check, Expectation, OutcomeBound, SeekIn};
+pub use expectation::{Bound, Check, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn};
 pub use fault::{Close, Fault, ResponsePart};
 pub use first_sent::FirstSent;
 pub use key::{Key, KeyShape, KeyTwist};
@@ -151,6 +151,8 @@ pub enum Need {
     Bound,
     /// A declared look-up.
     Lookup,
+    /// Events that our receiver gets.
+    Sink,
     /// Two base URLs of one API.
     Replicas,
     /// A retention that the contract declares.
@@ -243,6 +245,15 @@ pub enum Step {
         /// The hook that undoes it at the end, whatever happens.
         undo: Option<HookName>,
     },
+    /// How our receiver of events treats the next deliveries.
+    Sink {
+        /// The step's name, where it has one.
+        name: Option<StepName>,
+        /// What it does with them.
+        answer: Receiving,
+        /// How many of them it treats so.
+        times: u32,
+    },
     /// Every live key of the run, sent once more.
     Recheck {
         /// The step's name.
@@ -260,6 +271,7 @@ impl Step {
             | Step::Burst { request, .. }
             | Step::Retry { request, .. } => Some(&request.name),
             Step::Read { name } | Step::Recheck { name, .. } => Some(name),
+            Step::Sink { name, .. } => name.as_deref(),
             Step::Together(_) | Step::Wait(_) | Step::Elapse { .. } | Step::Hook { .. } => None,
         }
     }
@@ -326,6 +338,39 @@ pub enum Wait {
     For(TimeSpan),
     /// What the step's response asked for.
     RetryAfter(StepName),
+    /// Our receiver has taken so many deliveries of events, or the time is over.
+    Deliveries {
+        /// How many.
+        count: u32,
+        /// For how long at most.
+        patience: Duration,
+    },
+}
+
+/// What our receiver does with a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receiving {
+    /// Takes it: 204.
+    Ok,
+    /// Answers 500.
+    Error,
+    /// Closes the connection without an answer.
+    HangUp,
+    /// Leaves it unanswered for as long as the sender waits.
+    Stall,
+}
+
+impl Receiving {
+    /// The word in YAML and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Receiving::Ok => "ok",
+            Receiving::Error => "error",
+            Receiving::HangUp => "hang-up",
+            Receiving::Stall => "stall",
+        }
+    }
 }
 
 /// Which operation a step uses.

@@ -13,6 +13,7 @@ use super::request::Patch;
 use super::request::Request;
 use super::selector::Selector;
 use super::selector::SelectorTemplate;
+use super::sink::Events;
 use crate::hook::HookName;
 
 /// One endpoint of the target that changes something.
@@ -43,6 +44,8 @@ pub struct Operation {
     pub result: Option<AsyncResult>,
     /// How effects are seen, in the order of the file.
     pub effects: Vec<Probe>,
+    /// Which events it sends, and how they are known.
+    pub events: Option<Events>,
     /// Reads what was made.
     pub read: Option<Request>,
     /// Removes what was made.

@@ -203,6 +203,7 @@ pub fn exchange(copy: u32, body: &str) -> Exchange {
             reworded: false,
         },
         times: Times {
+            released: None,
             sent: Some(Duration::from_millis(1_000)),
             first_byte: None,
             last_byte: None,

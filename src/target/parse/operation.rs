@@ -83,11 +83,23 @@ impl Reader<'_> {
         let effects = fields
             .take("effects")
             .map(|node| self.entries(node, "effects"));
-        let effects = effects
+        let (webhooks, probes): (Vec<_>, Vec<_>) = effects
             .unwrap_or_default()
             .iter()
+            .partition(|probe| probe.value.get("webhook").is_some());
+        let effects = probes
+            .into_iter()
             .filter_map(|probe| self.probe(&probe.key, &probe.value, site(PartOfFile::Effects)))
             .collect();
+        if let [_, second, ..] = webhooks.as_slice() {
+            self.error(
+                &second.key_span,
+                "the events of an operation are seen by one probe with `webhook`",
+            );
+        }
+        let events = webhooks
+            .first()
+            .and_then(|probe| self.events(&probe.key, &probe.value, site(PartOfFile::Effects)));
         let read = fields
             .take("read")
             .and_then(|node| self.request(node, site(PartOfFile::Afterwards)));
@@ -116,6 +128,7 @@ impl Reader<'_> {
             identity: identity.unwrap_or_default(),
             result,
             effects,
+            events,
             read,
             cleanup,
             lookup,

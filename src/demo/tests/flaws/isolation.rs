@@ -120,7 +120,10 @@ fn damage(flaw: Flaw) -> Damage {
         Flaw::JoinsDoubledKeys => (&["doubled-key"], &[]),
         Flaw::LeavesEmptyKeyUnprotected => (&["empty-key"], &[]),
         Flaw::ForgetsEarly => (&["later"], &[]),
-        Flaw::CountsRetentionFromClaim => (&[], &[]),
+        Flaw::CountsRetentionFromClaim
+        | Flaw::EmitsEventOnReplay
+        | Flaw::MintsEventIdPerAttempt
+        | Flaw::MarksEventBeforeDelivery => (&[], &[]),
     };
     Damage { surely, perhaps }
 }
