@@ -74,6 +74,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/near#at-37/item-4/outcome-never:second",
             "key/near#at-65/item-4/outcome-never:second",
             "key/near#case/item-4/outcome-never:second",
+            "key/near#case/item-4/keeps:key-case",
             "key/near#*/item-4/two-resources:first+second",
             "scope/fresh-key/item-2/effects-at-least",
             "scope/fresh-key/item-2/outcome-is:second",
@@ -152,8 +153,11 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         ]),
         Flaw::CancelsBetweenEffects => Damage {
             breaks: &["lost/mid-work#*/item-5/effects-at-most"],
-            // The hang-up has 50 ms between charge and receipt.
-            may_break: &["lost/after-effect#*/item-5/effects-at-most"],
+            // The hang-up has 50 ms between charge and receipt, and the retry at once may come late.
+            may_break: &[
+                "lost/after-effect#*/item-5/effects-at-most",
+                "lost/mid-work#*/item-5/effects-at-most@after-at-once",
+            ],
         },
         Flaw::ClaimsAtHeaders => surely(&[
             "lost/half-request#half-fin/item-5/effects-at-least",
@@ -235,10 +239,14 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "replay/exact#*/item-5/same-response:again+later",
             ],
         },
-        Flaw::LeavesGapAfterEffect => surely(&[
-            "lost/after-effect#*/item-5/effects-at-most",
-            "lost/mid-work#*/item-5/effects-at-most",
-        ]),
+        Flaw::LeavesGapAfterEffect => Damage {
+            breaks: &[
+                "lost/after-effect#*/item-5/effects-at-most",
+                "lost/mid-work#*/item-5/effects-at-most",
+            ],
+            // A hang-up near the end of the work lets the retry at once run beside the gap.
+            may_break: &["lost/mid-work#*/item-5/effects-at-most@after-at-once"],
+        },
         Flaw::WaiterRunsAgain => surely(&[
             "lost/mid-work#*/item-5/effects-at-most",
             "lost/mid-work#*/item-5/effects-at-most@after-at-once",
@@ -351,6 +359,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/near#at-65/item-4/two-resources:first+second",
         ]),
         Flaw::FoldsKeyCase => surely(&[
+            "key/near#case/item-4/keeps:key-case",
             "key/near#case/item-4/outcome-never:second",
             "key/near#case/item-4/two-resources:first+second",
         ]),

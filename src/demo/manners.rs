@@ -32,6 +32,8 @@ pub struct Manners {
     pub most_connections: Option<usize>,
     /// Writes wait for one another.
     pub one_at_a_time: bool,
+    /// An event that was taken is delivered once more, under its id.
+    pub delivers_twice: bool,
 }
 
 /// What the router keeps for it.

@@ -163,6 +163,7 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
         store: store.clone(),
         news: Arc::clone(&api.news),
         flaw: api.flaw,
+        twice: manners.delivers_twice,
     };
     let (stop, stopped) = watch::channel(false);
     let weak = Arc::downgrade(&api);

@@ -32,7 +32,7 @@ const PLAIN: Variant = Variant {
 const RACES: &[&str] = &["race/burst", "race/during", "race/edge"];
 
 /// Every variant, by its number.
-pub static VARIANTS: [Variant; 39] = [
+pub static VARIANTS: [Variant; 40] = [
     Variant {
         id: "V01",
         name: "refuses-losers",
@@ -365,6 +365,15 @@ pub static VARIANTS: [Variant; 39] = [
             "lost/response",
         ],
         change: |demo| demo.policy.replay.from = Duration::from_millis(300),
+        ..PLAIN
+    },
+    Variant {
+        id: "V24",
+        name: "delivers-events-twice",
+        says: "Delivers an event that was taken once more, under the same id.",
+        sources: &["Standard Webhooks 1.0, on idempotency"],
+        upsets: &["webhook"],
+        change: |demo| demo.manners.delivers_twice = true,
         ..PLAIN
     },
     Variant {
