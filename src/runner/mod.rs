@@ -15,6 +15,7 @@ mod fixture;
 mod hook;
 mod keys;
 mod ledger;
+mod lookup;
 mod mask;
 mod neighbours;
 mod probe;
