@@ -11,6 +11,7 @@ use super::record::{self, Recorded, RecordedCase, Texts};
 use super::screen;
 use super::select;
 use super::server::{self, Started};
+use super::stage::{self, Stage};
 use super::target::{self, Ready};
 use super::write_contract;
 use crate::contract::Contract;
@@ -107,12 +108,12 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     runtime()?.block_on(async {
         let name = args.contract.as_deref();
         let again = again::demo(&args);
-        let (demo, mut job) = demo_job(options, args.selection, name).await?;
+        let (stage, mut job) = demo_job(options, args.selection, name, name).await?;
         job.again = again;
         job.check = !args.no_check;
         job.record = record_to(args.record, &job.scenarios, None)?;
         let exit = carry_out(job, &args.output).await;
-        demo.stop().await;
+        stage.clear().await;
         exit
     })
 }
@@ -127,7 +128,7 @@ pub async fn demo_report(
     selection: Selection,
     contract: Option<&str>,
 ) -> Result<Report, Failure> {
-    let (demo, job) = demo_job(options, selection, contract).await?;
+    let (stage, job) = demo_job(options, selection, None, contract).await?;
     let silent: Callback = Box::new(|_, _, _| {});
     let report = match planned(&job) {
         Ok(plan) => observe(job, &plan, &silent, |_| {})
@@ -135,22 +136,20 @@ pub async fn demo_report(
             .map(|recorded| recorded.report()),
         Err(failure) => Err(failure),
     };
-    demo.stop().await;
+    stage.clear().await;
     report
 }
 
 async fn demo_job(
     options: demo::Options,
     selection: Selection,
-    contract: Option<&str>,
-) -> Result<(demo::Demo, Job), Failure> {
+    kept: Option<&str>,
+    graded: Option<&str>,
+) -> Result<(Stage, Job), Failure> {
     let scenarios = select::selected(select::built_in()?, &selection)?;
-    let place = options.policy.key.clone();
-    let demo = demo::start(options)
-        .await
-        .map_err(|problem| Failure::Unable(problem.to_string()))?;
+    let (stage, ready) = stage::set(options, &scenarios, kept, graded).await?;
     let job = Job {
-        ready: target::demo(demo.address, demo.admin, &place, contract)?,
+        ready,
         scenarios: shared(scenarios),
         selection,
         allow_hosts: Vec::new(),
@@ -159,7 +158,7 @@ async fn demo_job(
         again: String::new(),
         record: None,
     };
-    Ok((demo, job))
+    Ok((stage, job))
 }
 
 /// What of the job runs.
@@ -273,6 +272,7 @@ async fn observe(
         target,
         contracts,
         file,
+        ports,
         ..
     } = ready;
     let seed = selection
@@ -291,8 +291,16 @@ async fn observe(
         seed,
         ..RunInfo::default()
     };
-    let Started { runner, base_urls } =
-        server::start(target, &file, &contracts, allow_hosts, seed, starting).await?;
+    let Started { runner, base_urls } = server::start(
+        target,
+        &file,
+        &contracts,
+        allow_hosts,
+        seed,
+        ports,
+        starting,
+    )
+    .await?;
     about.base_urls = base_urls;
     if check {
         progress("check", 0, 0);

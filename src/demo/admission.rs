@@ -2,10 +2,11 @@
 //! all of it before anything is remembered.
 
 use std::mem::ManuallyDrop;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
@@ -47,6 +48,8 @@ pub async fn write(
 }
 
 async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Result<Answer, Answer> {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let memory = api.memory_of(peer.map(|ConnectInfo(peer)| peer.port()));
     let (head, body) = request.into_parts();
     let headers = head.headers;
     let query = head.uri.query();
@@ -80,8 +83,8 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         }
         .to_owned(),
         operation: match api.policy.routes {
-            Routes::Apart => operation.label(),
-            Routes::Together | Routes::Ignored => "any".to_owned(),
+            Routes::Apart => format!("{}{memory}", operation.label()),
+            Routes::Together | Routes::Ignored => format!("any{memory}"),
         },
         key: key::compared(key, &api.policy, api.flaw),
     };

@@ -1,6 +1,7 @@
 //! Which expectations each flaw breaks, as `tests/flaws.rs` proves.
 
 mod broad;
+mod crash;
 mod downstream;
 
 use super::flaw::Flaw;
@@ -36,6 +37,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             // Which of the racers the record names is chance: the ledger differs only if it is not
             // the one that was answered first.
             may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
                 "run/ledger/item-5/one-resource:ledger",
                 "run/ledger/item-5/same-response:ledger",
                 "race/edge/item-5/effects-at-most",
@@ -94,7 +97,11 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::DropsClaimOnHangUp => Damage {
             breaks: &["lost/mid-work#*/item-5/effects-at-most"],
             // A hang-up near the end of the work lets the retry at once meet the completed request.
-            may_break: &["lost/mid-work#*/item-5/effects-at-most@after-at-once"],
+            may_break: &[
+                "crash/after-effect/item-5/effects-at-most",
+                "crash/before-effect/item-5/effects-at-most",
+                "lost/mid-work#*/item-5/effects-at-most@after-at-once",
+            ],
         },
         Flaw::AcceptsMissingKey => surely(&[
             "key/missing/item-7/keeps:missing-key",
@@ -153,7 +160,13 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::CancelsBetweenEffects => Damage {
             breaks: &["lost/mid-work#*/item-5/effects-at-most"],
             // The hang-up has 50 ms between charge and receipt.
-            may_break: &["lost/after-effect#*/item-5/effects-at-most"],
+            may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
+                "crash/after-effect/item-5/effects-at-most",
+                "crash/before-effect/item-5/effects-at-most",
+                "lost/after-effect#*/item-5/effects-at-most",
+            ],
         },
         Flaw::ClaimsAtHeaders => surely(&[
             "lost/half-request#half-fin/item-5/effects-at-least",
@@ -163,28 +176,40 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "lost/half-request#half-fin/item-7/recovered:whole",
             "lost/half-request#half-rst/item-7/recovered:whole",
         ]),
-        Flaw::RecordsOnlyCompleted => surely(&[
-            "lost/mid-work#*/item-5/effects-at-most",
-            "lost/mid-work#*/item-5/effects-at-most@after-at-once",
-            "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
-            "payload/in-flight/item-3/effects-at-most",
-            "payload/in-flight/item-3/outcome-never:changed+changed-later",
-            "race/burst/item-5/effects-at-most",
-            "race/burst/item-5/keeps:in-progress",
-            "race/burst/item-5/one-resource:burst+later",
-            "race/during/item-5/effects-at-most",
-            "race/during/item-5/keeps:in-progress",
-            "race/during/item-5/one-resource:first+during+later",
-            "race/during/item-5/outcome-never:during",
-            "race/edge/item-5/effects-at-most",
-            "race/edge/item-5/one-resource:first+edge+later",
-            "run/ledger/item-5/one-resource:ledger",
-            "run/ledger/item-5/same-response:ledger",
-        ]),
+        Flaw::RecordsOnlyCompleted => Damage {
+            breaks: &[
+                "lost/mid-work#*/item-5/effects-at-most",
+                "lost/mid-work#*/item-5/effects-at-most@after-at-once",
+                "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
+                "payload/in-flight/item-3/effects-at-most",
+                "payload/in-flight/item-3/outcome-never:changed+changed-later",
+                "race/burst/item-5/effects-at-most",
+                "race/burst/item-5/keeps:in-progress",
+                "race/burst/item-5/one-resource:burst+later",
+                "race/during/item-5/effects-at-most",
+                "race/during/item-5/keeps:in-progress",
+                "race/during/item-5/one-resource:first+during+later",
+                "race/during/item-5/outcome-never:during",
+                "race/edge/item-5/effects-at-most",
+                "race/edge/item-5/one-resource:first+edge+later",
+                "run/ledger/item-5/one-resource:ledger",
+                "run/ledger/item-5/same-response:ledger",
+            ],
+            // Another instance knows nothing of the claim, and a crash comes when it comes.
+            may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
+            ],
+        },
         Flaw::RecordsAfterResponse => Damage {
             breaks: broad::RECORDS_AFTER_RESPONSE,
             // After 200 ms the record is there: these wait for the effect first.
             may_break: &[
+                "crash/after-effect/item-5/effects-at-most",
+                "crash/before-effect/item-5/effects-at-most",
+                "crash/restart/item-5/effects-at-most",
+                "crash/before-effect/item-5/one-resource:retry+later",
+                "crash/restart/item-5/same-response:again",
                 "auth/credentials#*/item-5/outcome-is:again",
                 "auth/other-tenant#*/item-5/outcome-is:ours-again",
                 "auth/refused-first#*/item-5/effects-at-most",
@@ -227,6 +252,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 2 ms wide; only an instant retry surely meets it.
             may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
                 "replay/exact#*/item-5/effects-at-most",
@@ -235,27 +262,42 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "replay/exact#*/item-5/same-response:again+later",
             ],
         },
-        Flaw::LeavesGapAfterEffect => surely(&[
-            "lost/after-effect#*/item-5/effects-at-most",
-            "lost/mid-work#*/item-5/effects-at-most",
-        ]),
-        Flaw::WaiterRunsAgain => surely(&[
-            "lost/mid-work#*/item-5/effects-at-most",
-            "lost/mid-work#*/item-5/effects-at-most@after-at-once",
-            "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
-            "payload/in-flight/item-3/effects-at-most",
-            "race/burst/item-5/effects-at-most",
-            "race/burst/item-5/keeps:in-progress",
-            "race/burst/item-5/one-resource:burst+later",
-            "race/during/item-5/effects-at-most",
-            "race/during/item-5/keeps:in-progress",
-            "race/during/item-5/one-resource:first+during+later",
-            "race/during/item-5/outcome-never:during",
-            "race/edge/item-5/effects-at-most",
-            "race/edge/item-5/one-resource:first+edge+later",
-            "run/ledger/item-5/one-resource:ledger",
-            "run/ledger/item-5/same-response:ledger",
-        ]),
+        Flaw::LeavesGapAfterEffect => Damage {
+            breaks: &[
+                "lost/after-effect#*/item-5/effects-at-most",
+                "lost/mid-work#*/item-5/effects-at-most",
+            ],
+            // Another instance knows nothing of the claim, and a crash comes when it comes.
+            may_break: &[
+                "crash/after-effect/item-5/effects-at-most",
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
+            ],
+        },
+        Flaw::WaiterRunsAgain => Damage {
+            breaks: &[
+                "lost/mid-work#*/item-5/effects-at-most",
+                "lost/mid-work#*/item-5/effects-at-most@after-at-once",
+                "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
+                "payload/in-flight/item-3/effects-at-most",
+                "race/burst/item-5/effects-at-most",
+                "race/burst/item-5/keeps:in-progress",
+                "race/burst/item-5/one-resource:burst+later",
+                "race/during/item-5/effects-at-most",
+                "race/during/item-5/keeps:in-progress",
+                "race/during/item-5/one-resource:first+during+later",
+                "race/during/item-5/outcome-never:during",
+                "race/edge/item-5/effects-at-most",
+                "race/edge/item-5/one-resource:first+edge+later",
+                "run/ledger/item-5/one-resource:ledger",
+                "run/ledger/item-5/same-response:ledger",
+            ],
+            // Another instance knows nothing of the claim, and a crash comes when it comes.
+            may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
+            ],
+        },
         Flaw::LastWriterWins => Damage {
             breaks: &[
                 "race/burst/item-5/effects-at-most",
@@ -266,6 +308,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 1 ms wide.
             may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
             ],
@@ -302,6 +346,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // These retry within the second, or just over its edge.
             may_break: &[
+                "crash/restart/item-5/same-response:again",
                 "auth/credentials#*/item-5/outcome-is:again",
                 "auth/other-tenant#*/item-5/outcome-is:ours-again",
                 "auth/refused-first#*/item-5/same-response:again",
@@ -326,17 +371,20 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "scope/other-operation#method/item-4/outcome-never:second",
         ]),
         Flaw::FlattensStatusTo200 => surely(&[
+            "crash/restart/item-5/same-response:again",
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/keeps:replay",
             "replay/exact#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::DropsLocation => surely(&[
+            "crash/restart/item-5/same-response:again",
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::ReplaysAsText => surely(&[
+            "crash/restart/item-5/same-response:again",
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
@@ -385,6 +433,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 1 ms wide.
             may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
                 "run/ledger/item-5/one-resource:ledger",
@@ -399,10 +449,18 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 100 us wide.
             may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
             ],
         },
+        Flaw::KeepsClaimOnCrash => crash::KEEPS_CLAIM_ON_CRASH,
+        Flaw::RecordsOutsideTransaction => crash::RECORDS_OUTSIDE_TRANSACTION,
+        Flaw::KeepsKeysPerInstance => crash::KEEPS_KEYS_PER_INSTANCE,
+        Flaw::KeepsKeysPerConnection => crash::KEEPS_KEYS_PER_CONNECTION,
+        Flaw::LooksUpOnLaggingReplica => crash::LOOKS_UP_ON_LAGGING_REPLICA,
+        Flaw::ForgetsKeysOnRestart => crash::FORGETS_KEYS_ON_RESTART,
         Flaw::TakesPayloadForKey => surely(&[
             "auth/keyless/item-6/exists:theirs",
             "auth/keyless/item-6/nothing-foreign:theirs",

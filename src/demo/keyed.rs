@@ -33,6 +33,8 @@ pub struct Keyed {
     pub work: Duration,
     /// How long a record is kept.
     pub retention: Duration,
+    /// Which instance of the API it is, from 0.
+    pub instance: usize,
     /// The keys that are being worked on.
     pub in_flight: InFlight,
     /// Tells the relay that there is a new event.
@@ -71,7 +73,7 @@ enum InFlightAnswer {
 
 impl Keyed {
     /// Executes writes on a store.
-    pub fn new(clock: Arc<Clock>, store: Store, options: Options) -> Keyed {
+    pub fn new(clock: Arc<Clock>, store: Store, instance: usize, options: Options) -> Keyed {
         Keyed {
             clock,
             store,
@@ -79,6 +81,7 @@ impl Keyed {
             policy: Arc::new(options.policy),
             work: options.work,
             retention: options.retention,
+            instance,
             in_flight: InFlight::default(),
             news: Arc::default(),
             memory: Mutex::default(),
@@ -146,6 +149,12 @@ impl Keyed {
         {
             return self.answer_again(call, stored).await;
         }
+        if self.flaw == Some(Flaw::KeepsClaimOnCrash) {
+            self.note_claim(call, slot).await?;
+            let answer = self.execute(call, permit).await;
+            self.strike_claim(slot).await?;
+            return answer;
+        }
         self.execute(call, permit).await
     }
 
@@ -165,7 +174,7 @@ impl Keyed {
             ) => self.check_then_set(call, slot, flaw).await,
             _ => Ok(Permit {
                 claim: Some(self.in_flight.claim(slot, &call.fingerprint)?),
-                keeping: Keeping::Unique,
+                keeping: self.keeping(),
             }),
         }
     }

@@ -32,7 +32,7 @@ impl Keyed {
     ) -> Result<Option<Stored>, StoreError> {
         let own = self.store.find(slot.clone(), self.expired()).await?;
         if own.is_some() {
-            return Ok(own);
+            return Ok(own.filter(|stored| self.has_arrived(stored)));
         }
         let (condition, third, fourth) = match self.flaw {
             Some(Flaw::SharesKeysBetweenOperations) => (

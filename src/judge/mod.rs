@@ -2,6 +2,7 @@
 //! network, no printing.
 
 mod answered;
+mod backends;
 mod bounded;
 mod effects;
 mod events;

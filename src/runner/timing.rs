@@ -3,7 +3,7 @@
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
 use super::world::BaselineKey;
-use crate::scenario::{Amount, Moment, OperationRole, Quantity, TimeSpan};
+use crate::scenario::{Amount, Moment, OperationRole, Quantity, TimeSpan, When};
 use std::time::Duration;
 
 impl RoundRun<'_> {
@@ -100,9 +100,11 @@ impl RoundRun<'_> {
 
 /// The reason of a moment that did not come.
 pub(super) fn never_came(moment: &Moment) -> String {
-    format!(
-        "the moment `{}` of `{}` never came",
-        moment.when,
-        moment.of.as_deref().unwrap_or("itself")
-    )
+    let of = moment.of.as_deref().unwrap_or("itself");
+    match moment.when {
+        When::Effect => format!(
+            "the effect of `{of}` was not seen before it was over: a variant `lingers`, which answers some time after it has written, would show it"
+        ),
+        when => format!("the moment `{when}` of `{of}` never came"),
+    }
 }
