@@ -8,7 +8,7 @@ use crate::hook::HookName;
 mod written;
 
 use crate::outcome::Outcome;
-use crate::scenario::{OperationRole, PrincipalRole, Receiving, StepName};
+use crate::scenario::{LookupBy, OperationRole, PrincipalRole, Receiving, StepName};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -129,6 +129,9 @@ pub struct Exchange {
     pub delivery: Delivery,
     /// What we did to it.
     pub fault: Option<FaultFacts>,
+    /// It only asked what became of an operation, in this way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookup: Option<LookupBy>,
     /// The answer, if it counts as this step's answer.
     pub response: Option<Response>,
     /// An answer that came after our patience had ended.

@@ -2,6 +2,8 @@
 
 #[path = "reports/browser.rs"]
 mod browser;
+#[path = "reports/formats.rs"]
+mod formats;
 #[path = "reports/html.rs"]
 mod html;
 #[path = "reports/sample.rs"]

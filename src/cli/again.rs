@@ -5,9 +5,9 @@ use super::args::{DemoArgs, RunArgs};
 use crate::report::quoted;
 
 /// The command of a run.
-pub(super) fn run(args: &RunArgs) -> String {
+pub(super) fn run(args: &RunArgs, target: &std::path::Path) -> String {
     let mut words = vec!["idemspec run".to_owned()];
-    words.push(quoted(&args.target.display().to_string()));
+    words.push(quoted(&target.display().to_string()));
     option(&mut words, "--contract", args.contract.as_deref());
     for (name, value) in &args.set {
         option(&mut words, "--set", Some(&format!("{name}={value}")));

@@ -23,7 +23,7 @@ const DEMO: &str = include_str!("demo-target.yaml");
 const DEMO_KEY: &str = "key: Idempotency-Key";
 
 /// A target with what its operations promise.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ready {
     /// The target.
     pub target: Target,
@@ -88,25 +88,6 @@ pub fn refuse_live(ready: &Ready, live: bool) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// Where each operation stands in its file: `acme.yaml:9`.
-pub fn places(target: &Target) -> BTreeMap<String, String> {
-    let entries = target
-        .source
-        .get("operations")
-        .and_then(|operations| operations.as_map())
-        .unwrap_or_default();
-    entries
-        .iter()
-        .map(|entry| {
-            let (line, _) = entry.key_span.line_column();
-            (
-                entry.key.clone(),
-                format!("{}:{line}", entry.key_span.source.name),
-            )
-        })
-        .collect()
 }
 
 /// The contract of this name, or in this file.

@@ -471,5 +471,12 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::EmitsEventOnReplay => surely(downstream::EMITS_EVENT_ON_REPLAY),
         Flaw::MintsEventIdPerAttempt => surely(downstream::MINTS_EVENT_ID_PER_ATTEMPT),
         Flaw::MarksEventBeforeDelivery => surely(downstream::MARKS_EVENT_BEFORE_DELIVERY),
+        Flaw::LooksUpForeignOperations => Damage {
+            breaks: downstream::LOOKS_UP_FOREIGN_OPERATIONS,
+            // Beside the id, which was asked for, the answer holds little of its own.
+            may_break: &["lookup/strangers#identity/item-6/nothing-foreign:foreign"],
+        },
+        Flaw::IndexesKeysLate => surely(downstream::INDEXES_KEYS_LATE),
+        Flaw::LooksUpStaleState => surely(downstream::LOOKS_UP_STALE_STATE),
     }
 }

@@ -385,6 +385,21 @@ flaws! {
         says: "Marks an event as delivered before it is, so that one refusal loses it.",
         reports: &[],
     }
+    LooksUpForeignOperations {
+        id: "L01", tier: One, name: "looks-up-foreign-operations",
+        says: "Finds an operation by its key or id for whoever asks, whatever tenant it belongs to.",
+        reports: &[],
+    }
+    IndexesKeysLate {
+        id: "L02", tier: Two, name: "indexes-keys-late",
+        says: "Finds an operation by its key only 30 s after it was done.",
+        reports: &[],
+    }
+    LooksUpStaleState {
+        id: "L03", tier: Two, name: "looks-up-stale-state",
+        says: "Says of an operation that is looked up by its key that it is pending, long after it has succeeded.",
+        reports: &[],
+    }
 }
 
 impl Flaw {

@@ -1,6 +1,7 @@
 //! What a transcript means: a pure function of transcript, contract and scenario. No clock, no
 //! network, no printing.
 
+mod agrees;
 mod answered;
 mod backends;
 mod bounded;
@@ -141,6 +142,7 @@ fn rule(view: &View<'_>, check: &Check) -> Ruling {
         Check::NothingForeign { of, from, r#in } => nothing_foreign::rule(view, of, from, *r#in),
         Check::Bounded { probe } => bounded::rule(view, probe.as_deref()),
         Check::Events { claim, marker } => events::rule(view, *claim, marker),
+        Check::Agrees { of, with } => agrees::rule(view, of, with),
         Check::State { reading, same_as } => state::rule(view, reading, same_as),
         Check::TellsApart { of, from } => tells_apart::rule(view, of, from),
         Check::RetryAfter { of } => retry_after::rule(view, of),

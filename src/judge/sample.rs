@@ -171,6 +171,7 @@ pub(super) fn sent(step: &str) -> Exchange {
         fault: None,
         response: None,
         late: None,
+        lookup: None,
         outcome: Outcome::NONE,
     }
 }

@@ -22,8 +22,13 @@ pub fn counts(counts: Counts) -> String {
         1 => "1 warning, ".to_owned(),
         more => format!("{more} warnings, "),
     };
+    let known = match counts.known {
+        0 => String::new(),
+        1 => "1 known failure, ".to_owned(),
+        more => format!("{more} known failures, "),
+    };
     format!(
-        "{} failed, {warnings}{} passed, {} inconclusive, {} skipped",
+        "{} failed, {known}{warnings}{} passed, {} inconclusive, {} skipped",
         counts.fail, counts.pass, counts.inconclusive, counts.skip
     )
 }

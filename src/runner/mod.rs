@@ -16,6 +16,7 @@ mod guard;
 mod hook;
 mod keys;
 mod ledger;
+mod lookup;
 mod mask;
 mod neighbours;
 mod probe;

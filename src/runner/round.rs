@@ -243,6 +243,7 @@ impl<'a> RoundRun<'a> {
                 locked(&self.record).hooks.push(facts);
                 problem.map_or(Ok(()), Err)
             }
+            Step::Lookup(lookup) => self.look_up(lookup).await,
             Step::Sink {
                 name,
                 answer,

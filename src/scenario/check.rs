@@ -216,6 +216,11 @@ fn check_step(step: &Step, node: &Node, around: &Around<'_>, problems: &mut Prob
         Step::Wait(Wait::RetryAfter(of)) => {
             check_reference(of, place(node, "retry-after", of), around, problems);
         }
+        Step::Lookup(lookup) => {
+            if let super::LookedUp::Step(of) = &lookup.what {
+                check_reference(of, place(node, "of", of), around, problems);
+            }
+        }
         Step::Wait(_)
         | Step::Read { .. }
         | Step::Sink { .. }
@@ -394,9 +399,10 @@ fn check_references(expectation: &Expectation, node: &Node, case: &Case, problem
     }
     check_marker(expectation, fields, case, problems);
     let compared: Vec<&str> = match &expectation.check {
-        Check::SameResponse { .. } | Check::TellsApart { .. } | Check::TwoResources { .. } => {
-            expectation.check.steps()
-        }
+        Check::SameResponse { .. }
+        | Check::Agrees { .. }
+        | Check::TellsApart { .. }
+        | Check::TwoResources { .. } => expectation.check.steps(),
         _ => return,
     };
     let mut seen = BTreeSet::new();

@@ -147,6 +147,13 @@ pub enum Check {
         /// Whose events.
         marker: Marker,
     },
+    /// What both answers say of one resource is the same.
+    Agrees {
+        /// The look-up.
+        of: StepName,
+        /// The other answer.
+        with: StepName,
+    },
     /// Two readings agree.
     State {
         /// The later one.
@@ -282,7 +289,7 @@ impl Check {
             | Check::Json { of, .. } => vec![of],
             Check::TellsApart { of, from } => vec![of, from],
             Check::Unaffected { of, than, .. } => vec![of, than],
-            Check::Overlap { of, with } => vec![of, with],
+            Check::Overlap { of, with } | Check::Agrees { of, with } => vec![of, with],
             Check::Straddled { of, around } => std::iter::once(of.as_str())
                 .chain(around.of.as_deref())
                 .collect(),

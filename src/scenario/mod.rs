@@ -245,6 +245,8 @@ pub enum Step {
         /// The hook that undoes it at the end, whatever happens.
         undo: Option<HookName>,
     },
+    /// Asks what became of an operation, without a retry.
+    Lookup(Lookup),
     /// How our receiver of events treats the next deliveries.
     Sink {
         /// The step's name, where it has one.
@@ -272,6 +274,7 @@ impl Step {
             | Step::Retry { request, .. } => Some(&request.name),
             Step::Read { name } | Step::Recheck { name, .. } => Some(name),
             Step::Sink { name, .. } => name.as_deref(),
+            Step::Lookup(lookup) => Some(&lookup.name),
             Step::Together(_) | Step::Wait(_) | Step::Elapse { .. } | Step::Hook { .. } => None,
         }
     }
@@ -345,6 +348,51 @@ pub enum Wait {
         /// For how long at most.
         patience: Duration,
     },
+}
+
+/// A question about an operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lookup {
+    /// The step's name.
+    pub name: StepName,
+    /// What is asked about.
+    pub what: LookedUp,
+    /// How.
+    pub by: LookupBy,
+    /// Who asks.
+    pub principal: Option<PrincipalRole>,
+}
+
+/// What a look-up asks about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LookedUp {
+    /// The operation of an earlier step.
+    Step(StepName),
+    /// An operation that never was, under this key.
+    Key(Key),
+}
+
+/// How an operation is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LookupBy {
+    /// By its key.
+    Key,
+    /// By something that was sent.
+    Reference,
+    /// By the identity of what it made.
+    Identity,
+}
+
+impl LookupBy {
+    /// The word in YAML and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            LookupBy::Key => "key",
+            LookupBy::Reference => "reference",
+            LookupBy::Identity => "identity",
+        }
+    }
 }
 
 /// What our receiver does with a delivery.

@@ -6,8 +6,8 @@ use super::expectation::Expectation;
 use super::moment::{FixedTime, TimeSpan};
 use super::request::{BurstFields, RequestFields, RetryFields, SendFields};
 use super::{
-    Case, Moment, Need, Receiving, Release, Rounds, Runs, Scenario, Severity, Step, StepName,
-    Until, Wait,
+    Case, Key, LookedUp, Lookup, LookupBy, Moment, Need, PrincipalRole, Receiving, Release, Rounds,
+    Runs, Scenario, Severity, Step, StepName, Until, Wait,
 };
 use crate::checklist::ItemId;
 use crate::hook::HookName;
@@ -253,10 +253,11 @@ pub(super) fn read_steps(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<
     steps
 }
 
-const STEPS: [&str; 10] = [
-    "send", "burst", "retry", "together", "wait", "elapse", "read", "hook", "sink", "recheck",
+const STEPS: [&str; 11] = [
+    "send", "burst", "retry", "together", "wait", "elapse", "read", "hook", "lookup", "sink",
+    "recheck",
 ];
-const STEPS_NOT_YET: [&str; 3] = ["lookup", "cleanup", "prepare"];
+const STEPS_NOT_YET: [&str; 2] = ["cleanup", "prepare"];
 const REQUEST_NOT_YET: [&str; 3] = ["name", "only-if", "prepared"];
 
 fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<Step, Diagnostic> {
@@ -310,9 +311,9 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 patience: fields.r#for.map_or(Duration::from_secs(65), |time| time.0),
             })
         }
-        "read" | "recheck" | "sink" if inside_together => Err(Diagnostic::error(format!(
-            "a together holds no {kind}: it would not know when"
-        ))
+        "read" | "recheck" | "sink" | "lookup" if inside_together => Err(Diagnostic::error(
+            format!("a together holds no {kind}: it would not know when"),
+        )
         .at(node.span.first_line())
         .help("put it before or after the together")),
         "together" if inside_together => {
@@ -367,6 +368,34 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 at: fields.at,
                 undo: fields.undo,
             })
+        }
+        "lookup" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct LookupFields {
+                r#as: StepName,
+                of: Option<StepName>,
+                key: Option<Key>,
+                by: LookupBy,
+                principal: Option<PrincipalRole>,
+            }
+            let fields: LookupFields = yaml::decode(body)?;
+            let what = match (fields.of, fields.key) {
+                (Some(step), None) => LookedUp::Step(step),
+                (None, Some(key)) => LookedUp::Key(key),
+                _ => {
+                    return Err(Diagnostic::error(
+                        "a lookup asks about one thing: `of: STEP` or `key: fresh`",
+                    )
+                    .at(body.span.first_line()));
+                }
+            };
+            Ok(Step::Lookup(Lookup {
+                name: fields.r#as,
+                what,
+                by: fields.by,
+                principal: fields.principal,
+            }))
         }
         "sink" => {
             #[derive(Deserialize)]

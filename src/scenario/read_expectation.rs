@@ -60,7 +60,7 @@ impl<'de> Deserialize<'de> for OutcomeWord {
 }
 
 /// The names of the kinds, for messages.
-const KINDS: [&str; 21] = [
+const KINDS: [&str; 22] = [
     "effects",
     "outcome",
     "keeps",
@@ -71,6 +71,7 @@ const KINDS: [&str; 21] = [
     "nothing-foreign",
     "bounded",
     "events",
+    "agrees",
     "state",
     "tells-apart",
     "retry-after",
@@ -433,6 +434,15 @@ impl Expectation {
                     .map_err(|message| Diagnostic::error(message).at(place()))?;
                 let marker = fields.marker.unwrap_or_default();
                 (Check::Events { claim, marker }, id)
+            }
+            "agrees" => {
+                let fields: OverlapFields = yaml::decode(&own)?;
+                let id = format!("agrees:{}+{}", fields.of, fields.with);
+                let check = Check::Agrees {
+                    of: fields.of,
+                    with: fields.with,
+                };
+                (check, id)
             }
             "state" => {
                 let fields: StateFields = yaml::decode(&own)?;

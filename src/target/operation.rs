@@ -174,11 +174,20 @@ pub enum NextPage {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lookup {
     /// By the key.
-    pub by_key: Option<Request>,
+    pub by_key: Option<LookupWay>,
     /// By something that was sent.
-    pub by_reference: Option<Request>,
+    pub by_reference: Option<LookupWay>,
     /// By the identity of what was made.
-    pub by_identity: Option<Request>,
+    pub by_identity: Option<LookupWay>,
+}
+
+/// One way to ask.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookupWay {
+    /// What is asked.
+    pub request: Request,
+    /// Where the identity stands in the answer; empty: where it stands in the operation's own.
+    pub identity: Vec<Selector>,
 }
 
 /// Something that must exist before an operation can be sent.

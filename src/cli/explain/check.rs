@@ -81,6 +81,9 @@ fn check(check: &Check) -> String {
             None => "Every probe with a bound keeps it".to_owned(),
         },
         Check::Events { claim, marker } => format!("{}{}", events(*claim), marked(marker)),
+        Check::Agrees { of, with } => {
+            format!("What `{of}` says of the resource is what `{with}` says")
+        }
         Check::State { reading, same_as } => {
             format!("The state in `{reading}` is that of `{same_as}`")
         }

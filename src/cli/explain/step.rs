@@ -1,7 +1,7 @@
 //! Steps in words: one sentence each.
 
 use super::request::{moment, request};
-use crate::scenario::{Receiving, Release, Step, Until, Wait};
+use crate::scenario::{LookedUp, Receiving, Release, Step, Until, Wait};
 
 /// One line for each step, with its number; those of a `together` are lines of their own.
 pub(super) fn steps(steps: &[Step]) -> Vec<String> {
@@ -102,6 +102,21 @@ fn sentence(step: &Step) -> String {
                 .map(|undo| format!("; at the end `{}` undoes it", undo.name()))
                 .unwrap_or_default();
             format!("Run the hook `{}`{at}{undo}.", run.name())
+        }
+        Step::Lookup(lookup) => {
+            let what = match &lookup.what {
+                LookedUp::Step(step) => format!("the operation of `{step}`"),
+                LookedUp::Key(_) => "an operation that never was".to_owned(),
+            };
+            let who = lookup
+                .principal
+                .map(|principal| format!(" as {}", principal.name()))
+                .unwrap_or_default();
+            format!(
+                "Look up {what} by its {}{who}, as `{}`.",
+                lookup.by.name(),
+                lookup.name
+            )
         }
         Step::Sink {
             name,

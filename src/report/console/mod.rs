@@ -164,7 +164,7 @@ fn color(standing: Standing) -> AnsiColor {
     match standing {
         Standing::Skip => AnsiColor::BrightBlack,
         Standing::Pass => AnsiColor::Green,
-        Standing::Warn | Standing::Inconclusive => AnsiColor::Yellow,
+        Standing::Known | Standing::Warn | Standing::Inconclusive => AnsiColor::Yellow,
         Standing::Fail => AnsiColor::Red,
     }
 }

@@ -64,7 +64,7 @@ pub fn render(report: &Report) -> String {
             }
         }
     };
-    markup.into_string()
+    markup.into_string() + "\n"
 }
 
 /// Nothing may be loaded, and only our own style and script may work.
@@ -104,7 +104,7 @@ fn mark(standing: Standing) -> Markup {
     let sign = match standing {
         Standing::Pass => "✓",
         Standing::Skip => "–",
-        Standing::Warn => "!",
+        Standing::Warn | Standing::Known => "!",
         Standing::Inconclusive => "?",
         Standing::Fail => "×",
     };
@@ -118,7 +118,7 @@ fn class(standing: Standing) -> &'static str {
     match standing {
         Standing::Pass => "pass",
         Standing::Skip => "skip",
-        Standing::Warn => "warning",
+        Standing::Warn | Standing::Known => "warning",
         Standing::Inconclusive => "inconclusive",
         Standing::Fail => "fail",
     }

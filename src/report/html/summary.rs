@@ -159,7 +159,9 @@ pub(super) fn filter(report: &Report) -> Markup {
             }
             fieldset {
                 legend class="unseen" { "Verdicts" }
-                @for standing in [Standing::Fail, Standing::Warn, Standing::Inconclusive, Standing::Pass, Standing::Skip] {
+                @for standing in [
+                    Standing::Fail, Standing::Warn, Standing::Known, Standing::Inconclusive, Standing::Pass, Standing::Skip,
+                ] {
                     label { input type="checkbox" name="verdict" value=(standing.name()) checked; (standing.name()) }
                 }
             }

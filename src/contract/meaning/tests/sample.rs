@@ -49,6 +49,7 @@ pub(super) fn lost() -> Exchange {
         fault: None,
         response: None,
         late: None,
+        lookup: None,
         outcome: Outcome::NONE,
     }
 }

@@ -129,7 +129,10 @@ fn damage(flaw: Flaw) -> Damage {
         Flaw::CountsRetentionFromClaim
         | Flaw::EmitsEventOnReplay
         | Flaw::MintsEventIdPerAttempt
-        | Flaw::MarksEventBeforeDelivery => (&[], &[]),
+        | Flaw::MarksEventBeforeDelivery
+        | Flaw::LooksUpForeignOperations
+        | Flaw::IndexesKeysLate
+        | Flaw::LooksUpStaleState => (&[], &[]),
     };
     Damage { surely, perhaps }
 }
