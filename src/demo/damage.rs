@@ -99,6 +99,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             // A hang-up near the end of the work lets the retry at once meet the completed request.
             may_break: &[
                 "crash/after-effect/item-5/effects-at-most",
+                "crash/mid-work/item-5/effects-at-most",
                 "crash/before-effect/item-5/effects-at-most",
                 "lost/mid-work#*/item-5/effects-at-most@after-at-once",
             ],
@@ -164,6 +165,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "race/replicas/item-5/effects-at-most",
                 "race/replicas/item-5/one-resource:burst+lagging+later",
                 "crash/after-effect/item-5/effects-at-most",
+                "crash/mid-work/item-5/effects-at-most",
                 "crash/before-effect/item-5/effects-at-most",
                 "lost/after-effect#*/item-5/effects-at-most",
             ],
@@ -206,6 +208,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             // After 200 ms the record is there: these wait for the effect first.
             may_break: &[
                 "crash/after-effect/item-5/effects-at-most",
+                "crash/mid-work/item-5/effects-at-most",
                 "crash/before-effect/item-5/effects-at-most",
                 "crash/restart/item-5/effects-at-most",
                 "crash/before-effect/item-5/one-resource:retry+later",
@@ -270,6 +273,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             // Another instance knows nothing of the claim, and a crash comes when it comes.
             may_break: &[
                 "crash/after-effect/item-5/effects-at-most",
+                "crash/mid-work/item-5/effects-at-most",
                 "race/replicas/item-5/effects-at-most",
                 "race/replicas/item-5/one-resource:burst+lagging+later",
             ],

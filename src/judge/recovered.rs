@@ -43,7 +43,10 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: Option<Duration>) -> Rulin
                 time(facts.took)
             ),
         };
-        return Ruling::broken(says).weighing(millis).seen_in(seen);
+        return Ruling::broken(says.clone())
+            .with_observed(vec![says])
+            .weighing(millis)
+            .seen_in(seen);
     }
     // The key may have been free at any time after the last attempt that met it blocked.
     let surely_blocked = attempts

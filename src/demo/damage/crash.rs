@@ -10,7 +10,10 @@ pub(super) const KEEPS_CLAIM_ON_CRASH: Damage = surely(&[
 
 /// What `records-outside-transaction` breaks.
 pub(super) const RECORDS_OUTSIDE_TRANSACTION: Damage = Damage {
-    breaks: &["crash/after-effect/item-5/effects-at-most"],
+    breaks: &[
+        "crash/after-effect/item-5/effects-at-most",
+        "crash/mid-work/item-5/effects-at-most",
+    ],
     // Nothing but the claim, which another instance does not know, makes a key unique.
     may_break: &[
         "race/replicas/item-5/effects-at-most",
@@ -21,6 +24,7 @@ pub(super) const RECORDS_OUTSIDE_TRANSACTION: Damage = Damage {
 /// What `forgets-keys-on-restart` breaks.
 pub(super) const FORGETS_KEYS_ON_RESTART: Damage = surely(&[
     "crash/after-effect/item-5/effects-at-most",
+    "crash/mid-work/item-5/effects-at-most",
     "crash/restart/item-5/effects-at-most",
     "crash/restart/item-5/same-response:again",
 ]);
