@@ -15,7 +15,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::answer::{Answer, Problem};
-use super::behaviour::Behaviour;
+use super::behaviour::{Behaviour, is_slow};
 use super::call::{Call, Line, Slot};
 use super::caller::Caller;
 use super::fingerprint::{Ingredients, fingerprint, with_route};
@@ -51,6 +51,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let memory = api.memory_of(peer.map(|ConnectInfo(peer)| peer.port()));
     let (head, body) = request.into_parts();
+    let peer = head.extensions.get::<ConnectInfo<SocketAddr>>().copied();
     let headers = head.headers;
     let query = head.uri.query();
     let key_of = |body| {
@@ -74,6 +75,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         return Err(refusal);
     }
     let behaviour = Behaviour::read(&headers)?;
+    let slow = is_slow(&headers)?;
     expect_json(&headers)?;
     let slot = |key: &str| Slot {
         tenant: match (api.flaw, api.policy.principals) {
@@ -164,7 +166,9 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         id: format!("{}_{}", command.prefix(), Uuid::new_v4().simple()),
         command,
         behaviour,
+        slow,
         started: api.clock.now(),
+        port: peer.map_or(0, |ConnectInfo(peer)| peer.port()),
         line: line.clone(),
     };
     // The write runs in a task of its own: a client that hangs up must not cancel it.

@@ -3,6 +3,7 @@
 mod broad;
 mod crash;
 mod downstream;
+mod races;
 
 use super::flaw::Flaw;
 
@@ -143,6 +144,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "auth/refused-first#wrong/item-6/outcome-is:good",
         ]),
         Flaw::KeepsClaimOnError => surely(&[
+            "race/three-parties#a-fails/item-5/outcome-is:later",
             "failure/after-effect#*/item-7/keeps:after-failure",
             "failure/after-effect#*/item-7/recovered:retry",
             "failure/error#*/item-7/keeps:after-failure",
@@ -151,6 +153,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::ForgetsKeyAfterEffect => surely(&["failure/after-effect#*/item-5/effects-at-most"]),
         Flaw::KeepsKeyOfRolledBackWrite => surely(&["failure/after-effect#*/item-5/exists:retry"]),
         Flaw::StoresServerErrors => surely(&[
+            "race/three-parties#a-fails/item-5/outcome-is:later",
             "failure/after-effect#once/item-7/keeps:after-failure",
             "failure/error#heals/item-7/keeps:after-failure",
         ]),
@@ -180,6 +183,13 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         ]),
         Flaw::RecordsOnlyCompleted => Damage {
             breaks: &[
+                "race/lease#measured/item-5/effects-at-most",
+                "race/lease#measured/item-5/one-resource:first+late+later",
+                "race/pool/item-5/effects-at-most",
+                "race/three-parties#*/item-5/effects-at-most",
+                "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
+                "race/waiters/item-5/effects-at-most",
+                "race/waiters/item-5/one-resource:first+waiting+later",
                 "lost/mid-work#*/item-5/effects-at-most",
                 "lost/mid-work#*/item-5/effects-at-most@after-at-once",
                 "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
@@ -213,6 +223,13 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "crash/restart/item-5/effects-at-most",
                 "crash/before-effect/item-5/one-resource:retry+later",
                 "crash/restart/item-5/same-response:again",
+                "race/lease#measured/item-5/effects-at-most",
+                "race/lease#measured/item-5/one-resource:first+late+later",
+                "race/three-parties#*/item-5/effects-at-most",
+                "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
+                "race/three-parties#*/item-5/outcome-is:later",
+                "race/waiters/item-5/effects-at-most",
+                "race/waiters/item-5/one-resource:first+waiting+later",
                 "auth/credentials#*/item-5/outcome-is:again",
                 "auth/other-tenant#*/item-5/outcome-is:ours-again",
                 "auth/refused-first#*/item-5/effects-at-most",
@@ -257,6 +274,12 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             may_break: &[
                 "race/replicas/item-5/effects-at-most",
                 "race/replicas/item-5/one-resource:burst+lagging+later",
+                "race/lease#measured/item-5/effects-at-most",
+                "race/lease#measured/item-5/one-resource:first+late+later",
+                "race/three-parties#*/item-5/effects-at-most",
+                "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
+                "race/waiters/item-5/effects-at-most",
+                "race/waiters/item-5/one-resource:first+waiting+later",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
                 "replay/exact#*/item-5/effects-at-most",
@@ -280,6 +303,13 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         },
         Flaw::WaiterRunsAgain => Damage {
             breaks: &[
+                "race/lease#measured/item-5/effects-at-most",
+                "race/lease#measured/item-5/one-resource:first+late+later",
+                "race/pool/item-5/effects-at-most",
+                "race/three-parties#*/item-5/effects-at-most",
+                "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
+                "race/waiters/item-5/effects-at-most",
+                "race/waiters/item-5/one-resource:first+waiting+later",
                 "lost/mid-work#*/item-5/effects-at-most",
                 "lost/mid-work#*/item-5/effects-at-most@after-at-once",
                 "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
@@ -351,6 +381,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             // These retry within the second, or just over its edge.
             may_break: &[
                 "crash/restart/item-5/same-response:again",
+                "race/three-parties#*/item-5/outcome-is:later",
                 "auth/credentials#*/item-5/outcome-is:again",
                 "auth/other-tenant#*/item-5/outcome-is:ours-again",
                 "auth/refused-first#*/item-5/same-response:again",
@@ -459,12 +490,18 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "race/edge/item-5/one-resource:first+edge+later",
             ],
         },
-        Flaw::KeepsClaimOnCrash => crash::KEEPS_CLAIM_ON_CRASH,
-        Flaw::RecordsOutsideTransaction => crash::RECORDS_OUTSIDE_TRANSACTION,
-        Flaw::KeepsKeysPerInstance => crash::KEEPS_KEYS_PER_INSTANCE,
-        Flaw::KeepsKeysPerConnection => crash::KEEPS_KEYS_PER_CONNECTION,
-        Flaw::LooksUpOnLaggingReplica => crash::LOOKS_UP_ON_LAGGING_REPLICA,
-        Flaw::ForgetsKeysOnRestart => crash::FORGETS_KEYS_ON_RESTART,
+        Flaw::ChecksThenSets20Us => races::CHECKS_THEN_SETS_20US,
+        Flaw::ClaimsPerWorker => races::CLAIMS_PER_WORKER,
+        Flaw::LetsClaimRunOut => races::LETS_CLAIM_RUN_OUT,
+        Flaw::LetsClaimRunOutAtTimes => races::LETS_CLAIM_RUN_OUT_AT_TIMES,
+        Flaw::FreesClaimOfSuccessor => races::FREES_CLAIM_OF_SUCCESSOR,
+        Flaw::OverwritesRecordOfSuccessor => races::OVERWRITES_RECORD_OF_SUCCESSOR,
+        Flaw::FreesClaimBeforeRecord => races::FREES_CLAIM_BEFORE_RECORD,
+        Flaw::EvictsOldestKeys => races::EVICTS_OLDEST_KEYS,
+        Flaw::FillsPoolWithWaiters => races::FILLS_POOL_WITH_WAITERS,
+        Flaw::ChecksThenDebits => races::CHECKS_THEN_DEBITS,
+        Flaw::OrdersStaleCarts => races::ORDERS_STALE_CARTS,
+        Flaw::AnswersConflictsAlike => races::ANSWERS_CONFLICTS_ALIKE,
         Flaw::TakesPayloadForKey => surely(&[
             "auth/keyless/item-6/exists:theirs",
             "auth/keyless/item-6/nothing-foreign:theirs",
