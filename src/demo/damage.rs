@@ -502,6 +502,12 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::ChecksThenDebits => races::CHECKS_THEN_DEBITS,
         Flaw::OrdersStaleCarts => races::ORDERS_STALE_CARTS,
         Flaw::AnswersConflictsAlike => races::ANSWERS_CONFLICTS_ALIKE,
+        Flaw::KeepsClaimOnCrash => crash::KEEPS_CLAIM_ON_CRASH,
+        Flaw::RecordsOutsideTransaction => crash::RECORDS_OUTSIDE_TRANSACTION,
+        Flaw::KeepsKeysPerInstance => crash::KEEPS_KEYS_PER_INSTANCE,
+        Flaw::KeepsKeysPerConnection => crash::KEEPS_KEYS_PER_CONNECTION,
+        Flaw::LooksUpOnLaggingReplica => crash::LOOKS_UP_ON_LAGGING_REPLICA,
+        Flaw::ForgetsKeysOnRestart => crash::FORGETS_KEYS_ON_RESTART,
         Flaw::TakesPayloadForKey => surely(&[
             "auth/keyless/item-6/exists:theirs",
             "auth/keyless/item-6/nothing-foreign:theirs",
