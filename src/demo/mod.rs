@@ -23,6 +23,7 @@ mod instance;
 mod key;
 mod keyed;
 mod ledger;
+mod openapi;
 mod operation;
 mod outbox;
 pub mod policy;

@@ -4,6 +4,7 @@
 
 pub mod action;
 mod derive;
+pub mod documents;
 pub mod duration;
 pub mod host;
 pub mod key;
@@ -35,6 +36,7 @@ use crate::yaml::Node;
 
 use action::Hooks;
 use action::Server;
+use documents::Documents;
 use key::KeyPlace;
 use operation::Fixture;
 use operation::Operation;
@@ -88,6 +90,8 @@ pub struct Target {
     pub server: Option<Server>,
     /// Names of the ports that it has beside `${port}`.
     pub port_names: BTreeSet<String>,
+    /// What its documents say.
+    pub documents: Option<Documents>,
     /// Our receiver of the target's events.
     pub sink: Option<Sink>,
     /// Every secret of the file, for masking.

@@ -38,7 +38,6 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         entries.retain(|entry| !entry.key.starts_with("x-"));
     }
     let mut fields = reader.fields(&document, "a target");
-    fields.unsupported("documents");
     if let Some(version) = fields.take("version")
         && reader.count(version, "version") != Some(1)
     {
@@ -90,6 +89,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
     let limits_node = fields.take("limits");
     let hooks = fields.take("hooks").map(|node| hooks(reader, node));
     let server = fields.take("server").and_then(|node| server(reader, node));
+    let documents = fields.take("documents").map(|node| reader.documents(node));
     let sink = fields.take("sink").and_then(|node| reader.sink(node));
     fields.finish();
     let base_urls = base_urls?;
@@ -115,6 +115,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         server,
         port_names: port::names(&source),
         sink,
+        documents,
         secrets: reader.secrets(),
         looks_live: None,
         source,

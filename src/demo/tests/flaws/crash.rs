@@ -46,7 +46,7 @@ async fn keeps_claim_on_crash_blocks_what_was_being_worked_on() {
     let crash = Crash::new(Some(Flaw::KeepsClaimOnCrash));
     let before = crash.demo().await;
     assert_eq!(before.send(&Send::payment("k", "r")).await.status, 201);
-    let cut = Send::payment("cut", "cut").behaviour("slow");
+    let cut = Send::payment("cut", "cut").set("demo-pace", "slow");
     let _line = before.send_and_wait(&cut).await;
     // The claim is written down a moment after it is made.
     before.send(&Send::payment("k2", "r2")).await;
