@@ -4,6 +4,7 @@ mod broad;
 mod crash;
 mod downstream;
 mod races;
+mod responses;
 
 use super::flaw::Flaw;
 
@@ -47,6 +48,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
         },
         Flaw::StoresNoFingerprint => surely(&[
+            "auth/anonymous/item-6/nothing-foreign:second",
+            "auth/anonymous/item-6/outcome-never:second",
             "payload/changed#*/item-3/keeps:mismatch",
             "payload/changed#*/item-3/outcome-never:changed+insisting",
             "payload/in-flight/item-3/outcome-never:changed+changed-later",
@@ -73,6 +76,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "scope/other-operation#operation/item-4/outcome-never:second",
         ]),
         Flaw::GuessesIntentFromPayload => surely(&[
+            "key/near#case/item-4/keeps:key-case",
             "key/near#at-129/item-4/outcome-never:second",
             "key/near#at-255/item-4/outcome-never:second",
             "key/near#at-37/item-4/outcome-never:second",
@@ -84,6 +88,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "scope/fresh-key/item-2/two-resources:first+second",
         ]),
         Flaw::LooksUpBeforeAuthentication => surely(&[
+            "auth/revoked/item-6/nothing-foreign:again",
+            "auth/revoked/item-6/outcome-is:again",
             "auth/credentials#*/item-6/nothing-foreign:intruder",
             "auth/credentials#*/item-6/outcome-never:intruder",
         ]),
@@ -132,6 +138,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "race/edge/item-5/outcome-never:edge",
         ]),
         Flaw::AnswersMismatchWith500 => surely(&[
+            "auth/anonymous/item-6/outcome-never:second",
             "payload/changed#*/item-3/keeps:mismatch",
             "payload/changed#*/item-3/no-server-error",
             "payload/in-flight/item-3/no-server-error",
@@ -224,6 +231,14 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "crash/restart/item-5/effects-at-most",
                 "crash/before-effect/item-5/one-resource:retry+later",
                 "crash/restart/item-5/same-response:again",
+                "failure/store-down/item-5/effects-at-most",
+                "failure/store-down/item-5/one-resource:first+later",
+                "replay/after-delete/item-4/keeps:deleted",
+                "replay/after-delete/item-4/outcome-never:again",
+                "replay/kinds#*/item-5/effects-at-most",
+                "replay/kinds#*/item-5/outcome-never:again+later",
+                "replay/kinds#*/item-5/same-response:again+later",
+                "scope/batch/item-5/effects-at-most",
                 "race/lease#measured/item-5/effects-at-most",
                 "race/lease#measured/item-5/one-resource:first+late+later",
                 "race/three-parties#*/item-5/effects-at-most",
@@ -275,6 +290,10 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             may_break: &[
                 "race/replicas/item-5/effects-at-most",
                 "race/replicas/item-5/one-resource:burst+lagging+later",
+                "replay/kinds#*/item-5/effects-at-most",
+                "replay/kinds#*/item-5/outcome-never:again+later",
+                "replay/kinds#*/item-5/same-response:again+later",
+                "scope/batch/item-5/effects-at-most",
                 "race/lease#measured/item-5/effects-at-most",
                 "race/lease#measured/item-5/one-resource:first+late+later",
                 "race/three-parties#*/item-5/effects-at-most",
@@ -382,6 +401,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             // These retry within the second, or just over its edge.
             may_break: &[
                 "crash/restart/item-5/same-response:again",
+                "replay/after-delete/item-4/keeps:deleted",
+                "replay/kinds#*/item-5/same-response:again+later",
                 "race/three-parties#*/item-5/outcome-is:later",
                 "auth/credentials#*/item-5/outcome-is:again",
                 "auth/other-tenant#*/item-5/outcome-is:ours-again",
@@ -411,18 +432,21 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/keeps:replay",
             "replay/exact#*/item-5/same-response:again+later",
+            "replay/kinds#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::DropsLocation => surely(&[
             "crash/restart/item-5/same-response:again",
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/same-response:again+later",
+            "replay/kinds#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::ReplaysAsText => surely(&[
             "crash/restart/item-5/same-response:again",
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/same-response:again+later",
+            "replay/kinds#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::IgnoresKeyOnRefunds => surely(broad::IGNORES_KEY_ON_REFUNDS),
@@ -435,6 +459,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/near#at-65/item-4/two-resources:first+second",
         ]),
         Flaw::FoldsKeyCase => surely(&[
+            "key/near#case/item-4/keeps:key-case",
             "key/near#case/item-4/outcome-never:second",
             "key/near#case/item-4/two-resources:first+second",
         ]),
@@ -491,6 +516,29 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "race/edge/item-5/one-resource:first+edge+later",
             ],
         },
+        Flaw::RecordsOnlyWholeBodies
+        | Flaw::FreesAnotherClaim
+        | Flaw::StoresRateLimits
+        | Flaw::KeepsOneBucketForGuests
+        | Flaw::LeavesQueryOutOfScope
+        | Flaw::ScopesByRouteTemplate
+        | Flaw::JoinsScopeWithColons
+        | Flaw::ReplaysAfterRevocation
+        | Flaw::ReplaysSetCookie
+        | Flaw::ReplaysNoContentAsNull
+        | Flaw::StoresCompressedBytes
+        | Flaw::StoresBytesAsText
+        | Flaw::StoresNoLongAnswers
+        | Flaw::CutsReplays
+        | Flaw::IgnoresKeyWhenAsync
+        | Flaw::RemakesWhatWasDeleted
+        | Flaw::IgnoresKeyOnBatches
+        | Flaw::CrashesOnEqualItems
+        | Flaw::RunsWithoutItsStore
+        | Flaw::HashesMultipartBoundary
+        | Flaw::ChecksVersionBeforeWrite
+        | Flaw::AppendsOnPut
+        | Flaw::FailsSecondDelete => responses::damage(flaw),
         Flaw::ChecksThenSets20Us => races::CHECKS_THEN_SETS_20US,
         Flaw::ClaimsPerWorker => races::CLAIMS_PER_WORKER,
         Flaw::LetsClaimRunOut => races::LETS_CLAIM_RUN_OUT,

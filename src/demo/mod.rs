@@ -7,6 +7,7 @@
 mod admin;
 mod admission;
 mod answer;
+mod batch;
 mod behaviour;
 mod call;
 mod caller;
@@ -14,6 +15,7 @@ mod carts;
 mod clock;
 mod coupons;
 mod damage;
+mod edge;
 mod execution;
 mod fingerprint;
 mod first_sent;
@@ -23,6 +25,8 @@ mod instance;
 mod key;
 mod keyed;
 mod ledger;
+mod mandates;
+mod multipart;
 mod openapi;
 mod operation;
 mod outbox;
@@ -33,6 +37,7 @@ mod restart;
 mod routes;
 mod signature;
 mod store;
+mod switches;
 
 #[cfg(test)]
 mod tests;
@@ -52,6 +57,7 @@ use self::clock::Clock;
 use self::keyed::Keyed;
 use self::relay::Relay;
 use self::store::{Store, StoreError};
+use self::switches::Switches;
 
 pub use self::flaw::{Flaw, Tier};
 pub use self::policy::Policy;
@@ -163,6 +169,7 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     let store = Store::open(options.database.clone())?;
     restart::take_over(&store, options.flaw).await?;
     let clock = Arc::new(Clock::default());
+    let switches = Arc::new(Switches::default());
     let news: Arc<Notify> = Arc::default();
     let (stop, stopped) = watch::channel(false);
     let mut demo = Demo {
@@ -175,7 +182,13 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     };
     let listeners = [Some(api_listener), replica.map(|(listener, _)| listener)];
     for (number, listener) in listeners.into_iter().flatten().enumerate() {
-        let mut api = Keyed::new(Arc::clone(&clock), store.clone(), number, options.clone());
+        let mut api = Keyed::new(
+            Arc::clone(&clock),
+            store.clone(),
+            number,
+            Arc::clone(&switches),
+            options.clone(),
+        );
         api.news = Arc::clone(&news);
         api.claim_what_is_left().await?;
         let api = Arc::new(api);
@@ -190,7 +203,7 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     };
     demo.servers.push(serve(
         admin_listener,
-        admin::router(clock, store),
+        admin::router(clock, store, switches),
         stopped.clone(),
     ));
     demo.servers.push(tokio::spawn(relay.run(stopped)));
