@@ -71,7 +71,7 @@ async fn conflicts_that_look_alike_are_a_warning_where_nothing_is_declared() {
             ..Selection::default()
         },
         contract: Some(named("generic").expect("it is built in")),
-        settle: None,
+        ..Trial::default()
     };
     let report = trial.report().await.expect("the demo runs");
     let failed: Vec<(&str, Level)> = report
