@@ -5,14 +5,15 @@ use super::files;
 use super::policy::{policy_of, retention_of};
 use crate::contract::{self, Contract};
 use crate::demo;
+use crate::demo::Variant;
 use crate::demo::policy::{Form, KeyPolicy, Place};
 use crate::runner::wire::TlsOptions;
 use crate::target::Target;
 use crate::target::parse::{Environment, Loaded, Options, load};
-use crate::yaml::{Diagnostic, Source};
+use crate::target::port::Ports;
+use crate::yaml::{self, Diagnostic, Source};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,20 +36,16 @@ pub struct Ready {
     pub warnings: Vec<Diagnostic>,
     /// The file's name.
     pub file: String,
+    /// The ports of a server that runs already.
+    pub ports: Option<Ports>,
 }
 
 /// The process's environment and the files beside a target file.
-pub struct Surroundings {
-    /// Values that are known without the environment.
-    known: BTreeMap<String, String>,
-}
+pub struct Surroundings;
 
 impl Environment for Surroundings {
     fn var(&self, name: &str) -> Option<String> {
-        self.known
-            .get(name)
-            .cloned()
-            .or_else(|| std::env::var(name).ok())
+        std::env::var(name).ok()
     }
 
     fn file(&self, path: &Path, from: &str) -> Result<Source, String> {
@@ -80,10 +77,8 @@ pub fn from_file(
         secrets: secrets.map(read_secrets).transpose()?.unwrap_or_default(),
     };
     let source = files::read(path)?;
-    let surroundings = Surroundings {
-        known: BTreeMap::new(),
-    };
-    ready(source, &options, &surroundings, contract)
+    let instead = contract.map(self::contract).transpose()?;
+    ready(source, &options, &Surroundings, instead)
 }
 
 /// Loads a target from a text of our own.
@@ -119,10 +114,7 @@ pub fn refuse_live(ready: &Ready, live: bool) -> Result<(), Failure> {
 /// # Errors
 /// When there is none.
 pub fn contract(name: &str) -> Result<Contract, Failure> {
-    let surroundings = Surroundings {
-        known: BTreeMap::new(),
-    };
-    let files = |path: &str, from: &str| surroundings.file(Path::new(path), from);
+    let files = |path: &str, from: &str| Surroundings.file(Path::new(path), from);
     contract::chosen(name, &files).map_err(|problem| Failure::BadFiles(vec![problem]))
 }
 
@@ -142,32 +134,51 @@ pub fn demo_options(contract: Option<&Contract>) -> Result<demo::Options, Failur
     })
 }
 
-/// The demo's target, at its addresses, with its keys where its policy has them.
+/// What allows a variant of the demo.
 ///
 /// # Errors
-/// A contract that does not exist.
+/// When it is no contract, which a test excludes.
+pub fn allowing(variant: &Variant) -> Result<Contract, Failure> {
+    written(format!("what allows {}", variant.name), variant.allowing())
+}
+
+/// A contract that promises nothing of a variant.
+///
+/// # Errors
+/// When it is no contract, which a test excludes.
+pub fn unpromising(variant: &Variant) -> Result<Contract, Failure> {
+    let name = format!("what is known of {}", variant.name);
+    written(name, variant.unpromising())
+}
+
+fn written(name: String, text: String) -> Result<Contract, Failure> {
+    let source = Source { name, text };
+    yaml::parse(Arc::new(source))
+        .and_then(|node| contract::resolve(Some(&node)))
+        .map_err(|problem| Failure::BadFiles(vec![problem]))
+}
+
+/// The demo's target, with its keys where its policy has them; `ports` are those of a demo that runs
+/// already. `contract` replaces its own.
+///
+/// # Errors
+/// Something wrong with the file, which tests exclude.
 pub fn demo(
-    address: SocketAddr,
-    admin: SocketAddr,
+    ports: Option<Ports>,
     key: &KeyPolicy,
-    contract: Option<&str>,
+    contract: Option<Contract>,
 ) -> Result<Ready, Failure> {
-    let known = [
-        ("DEMO_URL".to_owned(), format!("http://{address}")),
-        ("DEMO_ADMIN".to_owned(), format!("http://{admin}")),
-    ];
     let source = Source {
         name: "the demo's target file".to_owned(),
         text: demo_file(key, contract.is_none()),
     };
-    ready(
+    let ready = ready(
         Arc::new(source),
         &Options::default(),
-        &Surroundings {
-            known: known.into(),
-        },
+        &Surroundings,
         contract,
-    )
+    )?;
+    Ok(Ready { ports, ..ready })
 }
 
 /// The demo's target file, with its keys where its policy has them. Its line about documents speaks
@@ -199,7 +210,7 @@ fn ready(
     source: Arc<Source>,
     options: &Options,
     surroundings: &Surroundings,
-    contract: Option<&str>,
+    contract: Option<Contract>,
 ) -> Result<Ready, Failure> {
     let file = source.name.clone();
     let Loaded { target, warnings } =
@@ -214,20 +225,21 @@ fn ready(
         contracts,
         warnings,
         file,
+        ports: None,
     })
 }
 
 fn contracts(
     target: &Target,
-    instead: Option<&str>,
+    instead: Option<Contract>,
     surroundings: &Surroundings,
 ) -> Result<BTreeMap<String, Contract>, Failure> {
     let bad = |problem: Diagnostic| Failure::BadFiles(vec![problem]);
     let files = |path: &str, from: &str| surroundings.file(Path::new(path), from);
     let mut contracts = BTreeMap::new();
     for operation in &target.operations {
-        let contract = match instead {
-            Some(name) => contract::chosen(name, &files).map_err(bad)?,
+        let contract = match &instead {
+            Some(contract) => contract.clone(),
             None => {
                 let own = operation.contract.as_ref().or(target.contract.as_ref());
                 contract::resolve_with(own, &files).map_err(bad)?

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use uuid::Uuid;
 
@@ -12,9 +13,10 @@ use super::Options;
 use super::answer::{Answer, Problem};
 use super::behaviour::Behaviour;
 use super::call::{Call, Slot};
-use super::clock::{Clock, Timestamp};
+use super::clock::{Clock, Timestamp, rfc3339};
 use super::flaw::Flaw;
 use super::in_flight::{Claim, InFlight};
+use super::manners::Manners;
 use super::operation::Operation;
 use super::policy::{InProgress, Policy, Precedence};
 use super::store::{Keeping, Store, StoreError};
@@ -34,10 +36,16 @@ pub struct Keyed {
     pub flaw: Option<Flaw>,
     /// How it treats keys.
     pub policy: Arc<Policy>,
+    /// How it behaves otherwise.
+    pub manners: Manners,
+    /// Held by the write that is worked on, where writes wait for one another.
+    turn: Semaphore,
     /// How long a write works before it writes.
     pub work: Duration,
     /// How long a record is kept.
     pub retention: Duration,
+    /// Which instance of the API it is, from 0.
+    pub instance: usize,
     /// The keys that are being worked on.
     pub in_flight: InFlight,
     /// What a tester has switched.
@@ -98,6 +106,7 @@ impl Keyed {
     pub fn new(
         clock: Arc<Clock>,
         store: Store,
+        instance: usize,
         switches: Arc<Switches>,
         options: Options,
     ) -> Keyed {
@@ -106,8 +115,11 @@ impl Keyed {
             store,
             flaw: options.flaw,
             policy: Arc::new(options.policy),
+            manners: options.manners,
+            turn: Semaphore::new(1),
             work: options.work,
             retention: options.retention,
+            instance,
             in_flight: InFlight::default(),
             switches,
             workers: Semaphore::new(WORKERS_OF_POOL),
@@ -118,6 +130,10 @@ impl Keyed {
 
     /// Executes a call, or replays or refuses it.
     pub async fn perform(&self, call: Arc<Call>) -> Answer {
+        let _turn = match self.manners.one_at_a_time {
+            true => self.turn.acquire().await.ok(),
+            false => None,
+        };
         let answered = match &call.slot {
             Some(slot) => self.perform_once(&call, slot).await,
             None => {
@@ -165,6 +181,13 @@ impl Keyed {
         self.clock.now().saturating_sub(retention)
     }
 
+    /// Whether a thing shows already, where things show so long after they were made.
+    pub fn shows(&self, document: &Value, lag: Duration) -> bool {
+        let lag = i64::try_from(lag.as_millis()).unwrap_or(i64::MAX);
+        let made = document["created_at"].as_str().unwrap_or_default();
+        lag == 0 || made <= rfc3339(self.clock.now().saturating_sub(lag)).as_str()
+    }
+
     /// The refusal that `stores-unauthorized` has stored.
     pub fn stored_refusal(&self, operation: &Operation, key: &str) -> Option<Answer> {
         let place = (operation.label(), key.to_owned());
@@ -210,6 +233,12 @@ impl Keyed {
         {
             return self.answer_again(call, stored).await;
         }
+        if self.flaw == Some(Flaw::KeepsClaimOnCrash) {
+            self.note_claim(call, slot).await?;
+            let answer = self.execute(call, permit).await;
+            self.strike_claim(slot).await?;
+            return answer;
+        }
         self.execute(call, permit).await
     }
 
@@ -238,7 +267,7 @@ impl Keyed {
             }),
             _ => Ok(Permit {
                 claim: Some(self.in_flight.claim(slot, &call.fingerprint)?),
-                keeping: Keeping::Unique,
+                keeping: self.keeping(),
                 looks_again: true,
             }),
         }

@@ -3,6 +3,7 @@
 mod correct;
 mod events;
 mod flaws;
+mod manners;
 mod policy;
 mod shop;
 mod surface;
@@ -133,7 +134,7 @@ impl Subject {
     }
 
     fn api(&self) -> Arc<Keyed> {
-        self.demo.api.upgrade().expect("the demo runs")
+        self.demo.instances[0].upgrade().expect("the demo runs")
     }
 }
 
