@@ -90,10 +90,7 @@ pub fn from_text(name: &str, text: &str) -> Result<Ready, Failure> {
         name: name.to_owned(),
         text: text.to_owned(),
     };
-    let surroundings = Surroundings {
-        known: BTreeMap::new(),
-    };
-    ready(Arc::new(source), &Options::default(), &surroundings, None)
+    ready(Arc::new(source), &Options::default(), &Surroundings, None)
 }
 
 /// Refuses what looks like a live API, unless `live` was said.
