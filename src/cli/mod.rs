@@ -11,6 +11,7 @@ pub mod files;
 pub mod init;
 pub mod lint;
 pub mod list;
+pub mod matrix;
 pub mod policy;
 pub mod progress;
 pub mod record;
@@ -59,6 +60,7 @@ fn obey(command: Command) -> Result<Exit, Failure> {
         Command::Serve(args) => serve::serve(&args),
         Command::Lint(args) => lint::lint(&args),
         Command::List(args) => list::list(&args),
+        Command::Matrix(args) => matrix::matrix(&args),
         Command::Explain(args) => explain::explain(&args),
     }
 }
