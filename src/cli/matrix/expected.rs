@@ -13,6 +13,7 @@ use crate::demo::policy::{
     Refusal, Routes, Unkeyed,
 };
 use crate::promise::{Promise, Strength};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// What must come of a promise.
@@ -44,6 +45,8 @@ pub(super) struct Demo<'a> {
     pub(super) policy: &'a Policy,
     /// For how long it keeps a key; `None` where the run cannot outlive that.
     pub(super) keeps: Option<Duration>,
+    /// The failures that the run makes, and after which it sends the key again.
+    pub(super) fails: BTreeSet<FailureClass>,
 }
 
 const REPLAYS: [Kind; 3] = [
@@ -266,6 +269,7 @@ impl Demo<'_> {
         ];
         fates
             .into_iter()
+            .filter(|(class, _)| self.fails.contains(class))
             .filter_map(|(class, fate)| {
                 let promised = held.after(class);
                 if promised.strength != Strength::Must {

@@ -14,14 +14,19 @@ use super::failure::Failure;
 use super::policy::{policy_of, retention_of};
 use super::record::Recorded;
 use super::{files, run, screen};
-use crate::contract::{Contract, Lifetime, PROFILES, Retention, RetentionClock, named};
+use crate::contract::{
+    Contract, FailureClass, Lifetime, PROFILES, Retention, RetentionClock, named,
+};
 use crate::demo;
 use crate::demo::policy::{KeptFrom, Policy};
+use crate::promise::Promise;
+use crate::scenario::{Check, Scenario, Step};
 use crate::yaml;
 use expected::Demo;
 use futures::{StreamExt, TryStreamExt};
 use page::Matrix;
 use pair::{Pair, compare};
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,7 +35,7 @@ use std::time::{Duration, Instant};
 const OPERATION: &str = "create-payment";
 
 /// The longest that a single run may take.
-const LONGEST: Duration = Duration::from_secs(300);
+const LONGEST: Duration = Duration::from_secs(600);
 
 /// Makes the matrix, shows what was unexpected, and writes the page.
 ///
@@ -93,28 +98,30 @@ pub async fn make(
             Err(why) => not_kept.push((contract.name.clone(), why)),
         }
     }
-    // Nothing is judged before all have run: that would take the time that the runs measure.
-    let runs: Vec<_> = futures::stream::iter(&kept)
-        .map(|(does, policy)| async move {
+    let judges = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let mut pairs = Vec::new();
+    // Nothing is judged while a demo runs: that would take the time that the run measures. And no
+    // more runs are kept than ran at once.
+    for some in kept.chunks(at_once.max(1)) {
+        let runs = some.iter().map(|(does, policy)| async move {
             let began = Instant::now();
             let recorded = recorded(does, policy, scenarios).await?;
             let took = began.elapsed().as_secs();
             told(&format!("ran the demo as {} ({took} s)", does.name));
             Ok::<_, Failure>((does, policy, Arc::new(recorded)))
-        })
-        .buffered(at_once.max(1))
-        .try_collect()
-        .await?;
-    let judges = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let pairs = runs.iter().flat_map(|(does, policy, recorded)| {
-        contracts
-            .iter()
-            .map(move |held| hold(does, policy, recorded, held))
-    });
-    let pairs = futures::stream::iter(pairs)
-        .buffered(judges)
-        .try_collect()
-        .await?;
+        });
+        let runs = futures::future::try_join_all(runs).await?;
+        let held = runs.iter().flat_map(|(does, policy, recorded)| {
+            contracts
+                .iter()
+                .map(move |held| hold(does, policy, recorded, held))
+        });
+        let found: Vec<Pair> = futures::stream::iter(held)
+            .buffered(judges)
+            .try_collect()
+            .await?;
+        pairs.extend(found);
+    }
     Ok(Matrix {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pairs,
@@ -185,12 +192,42 @@ async fn hold(
             does: &does,
             policy: &policy,
             keeps: does.retention.map(|retention| retention.min),
+            fails: failures(&run),
         };
         compare(&demo, &contract, &run.findings())
     });
     judging
         .await
         .map_err(|problem| Failure::Unable(format!("judging stopped: {problem}")))
+}
+
+/// The failures that a run makes where what comes after them is looked at.
+fn failures(run: &Recorded) -> BTreeSet<FailureClass> {
+    let about = |scenario: &Scenario| {
+        scenario.expect.iter().any(|(_, expected)| {
+            matches!(
+                expected.check,
+                Check::Keeps {
+                    promise: Promise::AfterFailure,
+                    ..
+                }
+            )
+        })
+    };
+    run.cases
+        .iter()
+        .filter(|case| case.why_skipped().is_none() && about(&case.scenario))
+        .flat_map(|case| case.scenario.cases[case.case].leaves())
+        .filter_map(Step::request)
+        .flat_map(|request| &request.variants)
+        .filter_map(|variant| match variant.as_str() {
+            "invalid" => Some(FailureClass::PreExecutionValidation),
+            "declined" => Some(FailureClass::BusinessDeclined),
+            other => other
+                .starts_with("fails")
+                .then_some(FailureClass::Server5xx),
+        })
+        .collect()
 }
 
 #[cfg(test)]
