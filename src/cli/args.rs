@@ -321,7 +321,7 @@ pub struct MatrixArgs {
     /// Only these contracts, as rows and columns; without any, all that are built in.
     #[arg(value_name = "CONTRACT")]
     pub contract: Vec<String>,
-    /// Only this scenario, case or folder of scenarios (repeatable).
+    /// This scenario, case or folder of scenarios (repeatable), instead of all that are about promises.
     #[arg(long, value_name = "ID")]
     pub scenario: Vec<String>,
     /// How many demos run at once.

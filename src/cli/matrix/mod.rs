@@ -13,7 +13,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::policy::{policy_of, retention_of};
 use super::record::Recorded;
-use super::{files, run, screen};
+use super::{files, run, screen, select};
 use crate::contract::{
     Contract, FailureClass, Lifetime, PROFILES, Retention, RetentionClock, named,
 };
@@ -43,10 +43,13 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// When a contract is not known, a demo cannot be started, or the page cannot be written.
 pub fn matrix(args: &MatrixArgs) -> Result<Exit, Failure> {
     let contracts = chosen(&args.contract)?;
-    let made =
-        run::runtime()?.block_on(make(&contracts, &args.scenario, args.at_once, &|line| {
-            screen::remark(line);
-        }))?;
+    let scenarios = match args.scenario.is_empty() {
+        true => about_promises()?,
+        false => args.scenario.clone(),
+    };
+    let made = run::runtime()?.block_on(make(&contracts, &scenarios, args.at_once, &|line| {
+        screen::remark(line);
+    }))?;
     screen::say(&format!("{}{}\n", made.unexpected(), made.summary()))?;
     if let Some(file) = &args.write {
         files::write(file, &made.page()).map_err(|problem| {
@@ -55,6 +58,21 @@ pub fn matrix(args: &MatrixArgs) -> Result<Exit, Failure> {
     }
     let clean = made.pairs.iter().all(|pair| pair.unexpected.is_empty());
     Ok(if clean { Exit::Clean } else { Exit::Failed })
+}
+
+/// The ids of the scenarios that hold a target to some promise.
+fn about_promises() -> Result<Vec<String>, Failure> {
+    let is_about = |scenario: &Scenario| {
+        scenario
+            .expect
+            .iter()
+            .any(|(_, expected)| matches!(expected.check, Check::Keeps { .. }))
+    };
+    let scenarios = select::built_in()?.into_iter();
+    Ok(scenarios
+        .filter(is_about)
+        .map(|scenario| scenario.id)
+        .collect())
 }
 
 /// The contracts of these names; all that are shipped if there are none.
