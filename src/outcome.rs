@@ -41,13 +41,17 @@ pub enum Meaning {
     Expired,
     /// Refused for another reason.
     Refused,
+    /// A look-up found the operation.
+    Found,
+    /// A look-up found nothing.
+    NotFound,
     /// None of the above.
     Unknown,
 }
 
 impl Meaning {
     /// Every meaning.
-    pub const ALL: [Meaning; 17] = [
+    pub const ALL: [Meaning; 19] = [
         Meaning::Executed,
         Meaning::Replayed,
         Meaning::ReplayedFailure,
@@ -64,6 +68,8 @@ impl Meaning {
         Meaning::PreconditionFailed,
         Meaning::Expired,
         Meaning::Refused,
+        Meaning::Found,
+        Meaning::NotFound,
         Meaning::Unknown,
     ];
 
@@ -86,6 +92,8 @@ impl Meaning {
             Meaning::PreconditionFailed => "precondition-failed",
             Meaning::Expired => "expired",
             Meaning::Refused => "refused",
+            Meaning::Found => "found",
+            Meaning::NotFound => "not-found",
             Meaning::Unknown => "unknown",
         }
     }

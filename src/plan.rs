@@ -7,12 +7,12 @@ use crate::checklist::ItemId;
 use crate::contract::{Contract, KeyRules, RetentionClock};
 use crate::hook::HookName;
 use crate::scenario::{
-    Amount, Case, Close, FirstSent, Moment, Need, OperationRole, PrincipalRole, Quantity, Request,
-    Scenario, Step, TimeSpan, When,
+    Amount, Case, Close, FirstSent, LookupBy, Moment, Need, OperationRole, PrincipalRole, Quantity,
+    Request, Scenario, Step, TimeSpan, When,
 };
 use crate::target::Target;
 use crate::target::key::{Carrier, KeyPlace, singular_path};
-use crate::target::operation::{Lifetime, Operation, Reading};
+use crate::target::operation::{Lifetime, LookupWay, Operation, Reading};
 use crate::target::principal::{Principal, Role};
 use crate::target::request::Body;
 use std::collections::BTreeMap;
@@ -90,6 +90,16 @@ impl Selection {
                 .iter()
                 .any(|(item, _)| self.items.contains(item));
         by_name && by_item
+    }
+}
+
+/// How an operation is looked up in this way, if the target says how.
+pub fn lookup_way(operation: &Operation, by: LookupBy) -> Option<&LookupWay> {
+    let lookup = &operation.lookup;
+    match by {
+        LookupBy::Key => lookup.by_key.as_ref(),
+        LookupBy::Reference => lookup.by_reference.as_ref(),
+        LookupBy::Identity => lookup.by_identity.as_ref(),
     }
 }
 
@@ -241,6 +251,7 @@ impl Fit<'_> {
                     || lookup.by_reference.is_some()
                     || lookup.by_identity.is_some()
             }
+            Need::Sink => self.target.sink.is_some() && self.operation.events.is_some(),
             Need::Replicas => self.target.base_urls.len() > 1,
             Need::Retention => self.contract.retention.is_some(),
             Need::RetentionEnd => self
@@ -269,6 +280,9 @@ impl Fit<'_> {
             Need::State => format!("{name} has no probe of a state"),
             Need::Bound => format!("{name} has no probe with a bound"),
             Need::Lookup => format!("{name} declares no lookup"),
+            Need::Sink => format!(
+                "{name} declares no events that our receiver could get (sink, and effects.NAME.webhook)"
+            ),
             Need::Replicas => "base-url names one instance only".to_owned(),
             Need::Retention => format!("the contract {} declares no retention", self.contract.name),
             Need::RetentionEnd => format!(
@@ -298,6 +312,16 @@ impl Fit<'_> {
                     return Err("limits.in-flight is 1: no bursts".to_owned());
                 }
                 self.request(request)
+            }
+            Step::Lookup(lookup) => {
+                lookup_way(self.operation, lookup.by).ok_or_else(|| {
+                    let by = lookup.by.name();
+                    format!(
+                        "{} declares no lookup by {by} (lookup.by-{by})",
+                        self.operation.name
+                    )
+                })?;
+                self.principal(lookup.principal.unwrap_or_default())
             }
             Step::Hook { run, at, undo } => {
                 for hook in std::iter::once(run).chain(undo) {

@@ -8,7 +8,7 @@ use crate::hook::HookName;
 mod written;
 
 use crate::outcome::Outcome;
-use crate::scenario::{OperationRole, PrincipalRole, StepName};
+use crate::scenario::{LookupBy, OperationRole, PrincipalRole, Receiving, StepName};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -74,6 +74,9 @@ pub struct Round {
     pub hooks: Vec<HookFacts>,
     /// Retries that were given up before they came to an end.
     pub retries: Vec<RetryFacts>,
+    /// The events that our receiver got for the requests of the round, in the order of coming.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliveries: Vec<EventDelivery>,
     /// Implicit assumptions that did not hold: a fault that did not fire, a moment that never came.
     pub broken: Vec<String>,
 }
@@ -126,6 +129,9 @@ pub struct Exchange {
     pub delivery: Delivery,
     /// What we did to it.
     pub fault: Option<FaultFacts>,
+    /// It only asked what became of an operation, in this way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lookup: Option<LookupBy>,
     /// The answer, if it counts as this step's answer.
     pub response: Option<Response>,
     /// An answer that came after our patience had ended.
@@ -171,6 +177,13 @@ pub struct SentRequest {
 /// When what happened, from the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
+    /// It was begun, or what was held back of it was let go.
+    #[serde(
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub released: Option<Duration>,
     /// The last request byte was handed to the kernel.
     #[serde(
         default,
@@ -404,6 +417,33 @@ pub struct HookFacts {
         skip_serializing_if = "Option::is_none"
     )]
     pub moved: Option<Duration>,
+}
+
+/// One delivery of an event to our receiver.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventDelivery {
+    /// Whose event it is.
+    pub operation: OperationRole,
+    /// The marker's value of the requests that it belongs to.
+    pub marker: String,
+    /// The marker's name in the scenario.
+    pub marker_name: String,
+    /// The id of the event; `None` where the delivery has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// When it had arrived.
+    #[serde(rename = "at_micros", with = "written::micros")]
+    pub at: Duration,
+    /// What our receiver did with it.
+    pub received: Receiving,
+    /// The path that it came to.
+    pub path: String,
+    /// The headers, in order, masked.
+    pub headers: Vec<(String, String)>,
+    /// The body as text, masked and cut to a sensible length for reports.
+    pub body: String,
+    /// A digest of the whole body.
+    pub body_digest: String,
 }
 
 /// How a retry went.

@@ -1,5 +1,11 @@
 //! One report in every format, with everything in it that a hostile target could send.
 
+#[path = "reports/browser.rs"]
+mod browser;
+#[path = "reports/formats.rs"]
+mod formats;
+#[path = "reports/html.rs"]
+mod html;
 #[path = "reports/sample.rs"]
 mod sample;
 

@@ -3,10 +3,11 @@
 use crate::checklist::ItemId;
 use crate::demo::Flaw;
 use crate::report::{self, Format, junit};
+use crate::scenario::Severity;
 use crate::yaml;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Proves whether an HTTP API is safe to retry.
 #[derive(Debug, Parser)]
@@ -28,6 +29,10 @@ pub enum Command {
     Init(InitArgs),
     /// Start the demo API and run everything against it.
     Demo(DemoArgs),
+    /// Tell what changed between two runs.
+    Compare(CompareArgs),
+    /// Print the JSON Schema of the JSON report.
+    Schema,
     /// Judge a recorded run again, under its own or another contract; send nothing.
     Report(ReportArgs),
     /// Start the demo API alone.
@@ -45,9 +50,9 @@ pub enum Command {
 /// The arguments of `run`.
 #[derive(Debug, clap::Args)]
 pub struct RunArgs {
-    /// The target file.
-    #[arg(value_name = "TARGET")]
-    pub target: PathBuf,
+    /// The target file; of several, each has reports of its own, named after it.
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<PathBuf>,
     /// Which scenarios.
     #[command(flatten)]
     pub selection: Selection,
@@ -75,6 +80,9 @@ pub struct RunArgs {
     /// Show every request that would be sent; send nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Begin at this instant, such as 2026-12-01T12:00:00Z, so that several places begin together.
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub start_at: Option<SystemTime>,
     /// Write down everything that judging needs, for `idemspec report`.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -171,8 +179,11 @@ pub struct DemoArgs {
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
     /// The file that `run --record` wrote.
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Join several: the parts of a run that was split, or one run from several places.
+    #[arg(long)]
+    pub merge: bool,
     /// Judge under this contract instead of the run's own.
     #[arg(long, value_name = "NAME")]
     pub contract: Option<String>,
@@ -193,17 +204,90 @@ pub struct Selection {
     /// Only this operation of the target (repeatable).
     #[arg(long, value_name = "NAME")]
     pub operation: Vec<String>,
+    /// Only what failed, or showed nothing, in an earlier run: its JSON report or its record.
+    #[arg(long, value_name = "FILE")]
+    pub only_failed: Option<PathBuf>,
+    /// Only this part of all cases, such as 1/4; `report --merge` joins the parts.
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<Shard>,
+    /// Run everything so often, with a seed of its own each time, and judge it as one.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: Option<u32>,
     /// Repeat a run: the number that it reported.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
 
+impl Selection {
+    /// Whether it leaves anything out.
+    pub fn narrows(&self) -> bool {
+        !self.scenario.is_empty()
+            || !self.item.is_empty()
+            || !self.operation.is_empty()
+            || self.only_failed.is_some()
+            || self.shard.is_some()
+    }
+}
+
+/// A part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which, from 1.
+    pub part: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+/// What fails the process.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Gate {
+    /// Fail only for what is at least this grave, or bears on this item: low, medium, high, critical,
+    /// item-5 (repeatable).
+    #[arg(long, value_name = "SEVERITY|ITEM", value_parser = gate_on)]
+    pub fail_on: Vec<GateOn>,
+    /// A list of checks that are known to fail, each with the reason; what does not fail any more must
+    /// be taken out of it.
+    #[arg(long, value_name = "FILE")]
+    pub known_failing: Option<PathBuf>,
+    /// A list of checks that fail now and then, each with the reason.
+    #[arg(long, value_name = "FILE")]
+    pub known_flaky: Option<PathBuf>,
+}
+
+/// What a failure must be to fail the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateOn {
+    /// At least so grave.
+    Severity(Severity),
+    /// Bearing on this item.
+    Item(ItemId),
+}
+
+/// The arguments of `compare`.
+#[derive(Debug, clap::Args)]
+pub struct CompareArgs {
+    /// The earlier run: its JSON report or its record.
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// The later one.
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+}
+
 /// What is shown and written.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Output {
-    /// Write a report: console, junit or json (repeatable).
+    /// Write a report: html, junit, json, markdown, github, sarif, har, curl or console (repeatable);
+    /// FILE may be - for standard output.
     #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report_file)]
     pub reports: Vec<ReportFile>,
+    /// Write everything that somebody else needs to see it as well: reports, exchanges, scenarios,
+    /// contract, checksums.
+    #[arg(long, value_name = "FILE.zip")]
+    pub bundle: Option<PathBuf>,
+    /// What fails the process.
+    #[command(flatten)]
+    pub gate: Gate,
     /// Write what was observed as a contract, to hold the API to later.
     #[arg(long, value_name = "FILE")]
     pub write_contract: Option<PathBuf>,
@@ -377,6 +461,36 @@ fn flaw(name: &str) -> Result<Flaw, String> {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`idemspec list flaws` shows all".to_owned(),
     })
+}
+
+fn instant(text: &str) -> Result<SystemTime, String> {
+    humantime::parse_rfc3339_weak(text)
+        .map_err(|_| "write an instant in UTC, such as 2026-12-01T12:00:00Z".to_owned())
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let numbers = text
+        .split_once('/')
+        .and_then(|(part, of)| Some((part.parse().ok()?, of.parse().ok()?)));
+    match numbers {
+        Some((part, of)) if (1..=of).contains(&part) => Ok(Shard { part, of }),
+        _ => Err("write a part of all, such as 1/4 to 4/4".to_owned()),
+    }
+}
+
+fn gate_on(text: &str) -> Result<GateOn, String> {
+    let severities = [
+        Severity::Low,
+        Severity::Medium,
+        Severity::High,
+        Severity::Critical,
+    ];
+    severities
+        .into_iter()
+        .find(|severity| report::severity(*severity) == text)
+        .map(GateOn::Severity)
+        .or_else(|| ItemId::from_name(text).map(GateOn::Item))
+        .ok_or_else(|| "it is low, medium, high, critical, or an item such as item-5".to_owned())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

@@ -2,6 +2,7 @@
 
 use super::args::ReportFile;
 use super::failure::Failure;
+use super::screen;
 use crate::grade::Report;
 use crate::report::{self, Options};
 use crate::scenario::{self, Scenario};
@@ -97,7 +98,9 @@ pub fn write_reports(report: &Report, files: &[ReportFile], options: &Options) -
     let mut failures = Vec::new();
     for file in files {
         let text = report::render(report, file.format, options);
-        if let Err(problem) = write(&file.path, &text) {
+        if file.path.as_os_str() == "-" {
+            failures.extend(screen::say_plainly(&text).err());
+        } else if let Err(problem) = write(&file.path, &text) {
             failures.push(Failure::Unable(format!(
                 "cannot write the {} report to {}: {problem}",
                 file.format.name(),

@@ -1,22 +1,31 @@
 //! The command line: the only place with arguments, files, stdout, progress and exit codes.
 //! Nothing imports it.
 
+mod again;
 pub mod args;
+mod bundle;
 pub mod check;
+pub mod compare;
 mod dry_run;
 pub mod exit;
 pub mod explain;
 pub mod failure;
 pub mod files;
+pub mod gate;
 pub mod init;
 pub mod lint;
 pub mod list;
+mod many;
 pub mod matrix;
+pub mod merge;
+mod places;
 pub mod policy;
+mod present;
 pub mod progress;
 pub mod record;
 pub mod report;
 pub mod run;
+mod schema;
 mod screen;
 pub mod select;
 pub mod serve;
@@ -52,10 +61,12 @@ pub fn main() -> ExitCode {
 
 fn obey(command: Command) -> Result<Exit, Failure> {
     match command {
-        Command::Run(args) => run::run(args),
+        Command::Run(args) => run::run(&args),
         Command::Check(args) => check::check(args),
         Command::Init(args) => init::init(&args),
         Command::Demo(args) => run::demo(args),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Schema => schema::print(),
         Command::Report(args) => report::report(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Lint(args) => lint::lint(&args),

@@ -145,7 +145,7 @@ impl RecordedCase {
 }
 
 /// The texts of the scenarios of a run, by their ids.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Texts(BTreeMap<String, WrittenScenario>);
 
 impl Texts {
@@ -173,6 +173,20 @@ impl Texts {
             texts.insert(id.clone(), written);
         }
         Ok(Texts(texts))
+    }
+
+    /// Takes in the texts of another run.
+    pub fn join(&mut self, other: Texts) {
+        for (id, written) in other.0 {
+            self.0.entry(id).or_insert(written);
+        }
+    }
+
+    /// Every scenario's id and text.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0
+            .iter()
+            .map(|(id, written)| (id.as_str(), written.text.as_str()))
     }
 }
 
@@ -249,6 +263,16 @@ struct WritingCase<'a> {
 /// # Errors
 /// When the file cannot be written.
 pub fn write(recorded: &Recorded, texts: &Texts, path: &Path) -> Result<(), Failure> {
+    files::write(path, &text(recorded, texts)).map_err(|problem| {
+        Failure::Unable(format!(
+            "cannot write the record to {}: {problem}",
+            path.display()
+        ))
+    })
+}
+
+/// The run as the text of a file.
+pub fn text(recorded: &Recorded, texts: &Texts) -> String {
     let writing = Writing {
         record: FORMAT,
         idemspec: &recorded.about.idemspec,
@@ -275,19 +299,14 @@ pub fn write(recorded: &Recorded, texts: &Texts, path: &Path) -> Result<(), Fail
     let mut text =
         serde_json::to_string(&writing).expect("every map of a record has text for keys");
     text.push('\n');
-    files::write(path, &text).map_err(|problem| {
-        Failure::Unable(format!(
-            "cannot write the record to {}: {problem}",
-            path.display()
-        ))
-    })
+    text
 }
 
-/// Reads a recorded run.
+/// Reads a recorded run, with the texts of its scenarios.
 ///
 /// # Errors
 /// When the file is no record, is one of another format, or was changed.
-pub fn read(path: &Path) -> Result<Recorded, Failure> {
+pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
     let source = files::read(path)?;
     let bad = |why: String| Failure::Usage(format!("{}: {why}", source.name));
     let head: Head = serde_json::from_str(&source.text)
@@ -309,7 +328,7 @@ pub fn read(path: &Path) -> Result<Recorded, Failure> {
     }
     let written: Written = serde_json::from_str(&source.text)
         .map_err(|problem| bad(format!("the record is damaged: {problem}")))?;
-    let scenarios = scenarios(written.scenarios, &bad)?;
+    let scenarios = scenarios(&written.scenarios, &bad)?;
     let mut contracts = BTreeMap::new();
     for (operation, text) in written.contracts {
         contracts.insert(operation.clone(), contract_of(&operation, text)?);
@@ -341,16 +360,17 @@ pub fn read(path: &Path) -> Result<Recorded, Failure> {
             transcript,
         });
     }
-    Ok(Recorded {
+    let recorded = Recorded {
         about: written.about,
         headlines: written.headlines,
         contracts,
         cases,
-    })
+    };
+    Ok((recorded, Texts(written.scenarios)))
 }
 
 fn scenarios(
-    written: BTreeMap<String, WrittenScenario>,
+    written: &BTreeMap<String, WrittenScenario>,
     bad: &dyn Fn(String) -> Failure,
 ) -> Result<BTreeMap<String, Arc<Scenario>>, Failure> {
     let mut scenarios = BTreeMap::new();
@@ -362,11 +382,11 @@ fn scenarios(
         }
         let source = Source {
             name: format!("recorded scenario {id}"),
-            text: written.text,
+            text: written.text.clone(),
         };
         let scenario =
-            scenario::parse(&id, Arc::new(source), written.built_in).map_err(Failure::BadFiles)?;
-        scenarios.insert(id, Arc::new(scenario));
+            scenario::parse(id, Arc::new(source), written.built_in).map_err(Failure::BadFiles)?;
+        scenarios.insert(id.clone(), Arc::new(scenario));
     }
     Ok(scenarios)
 }

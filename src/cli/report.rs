@@ -3,7 +3,9 @@
 use super::args::ReportArgs;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::{record, run};
+use super::merge;
+use super::present::present;
+use super::record::{self, Texts};
 use crate::contract;
 use crate::yaml::Source;
 use std::path::Path;
@@ -13,7 +15,19 @@ use std::path::Path;
 /// # Errors
 /// When the record or the contract cannot be read, or what is written cannot be.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
-    let mut recorded = record::read(&args.file)?;
+    if args.files.len() > 1 && !args.merge {
+        return Err(Failure::Usage(
+            "several records are joined only with --merge".to_owned(),
+        ));
+    }
+    let mut runs = Vec::new();
+    let mut texts = Texts::default();
+    for file in &args.files {
+        let (recorded, own) = record::read(file)?;
+        runs.push(recorded);
+        texts.join(own);
+    }
+    let mut recorded = merge::join(runs).map_err(Failure::Usage)?;
     if let Some(name) = &args.contract {
         let read = |path: &str, from: &str| {
             let beside = Path::new(from).parent().map(|folder| folder.join(path));
@@ -28,5 +42,6 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
             contract::chosen(name, &read).map_err(|problem| Failure::BadFiles(vec![problem]))?;
         recorded.hold_to(&contract);
     }
-    run::present(&recorded, &args.output, Vec::new())
+    let presented = present(&recorded, &texts, &args.output, false, Vec::new())?;
+    Ok(presented.exit)
 }

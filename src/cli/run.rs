@@ -1,22 +1,25 @@
 //! The line itself: scenarios, plan, transcripts, findings, report, text.
 
+use super::again;
 use super::args::{DemoArgs, Output, RunArgs, Selection};
 use super::dry_run;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::files;
+use super::gate::Known;
+use super::many;
+use super::merge;
+use super::places;
+use super::present::present;
 use super::progress::{Callback, Progress};
 use super::record::{self, Recorded, RecordedCase, Texts};
 use super::screen;
 use super::select;
 use super::server::{self, Started};
 use super::target::{self, Ready};
-use super::write_contract;
 use crate::contract::Contract;
 use crate::demo;
 use crate::grade::{Report, RunInfo};
 use crate::plan::{self, Plan};
-use crate::report::console::{self, Detail, Look};
 use crate::runner::{RunResult, Runner};
 use crate::scenario::Scenario;
 use crate::target::Target;
@@ -43,18 +46,42 @@ struct Job {
     check: bool,
     /// Nothing is sent.
     dry_run: bool,
-    /// Where the run is written down, with the texts of its scenarios.
-    record: Option<(PathBuf, Texts)>,
+    /// The command that runs it again.
+    again: String,
+    /// Where operations and own expectations stand.
+    places: BTreeMap<String, String>,
+    /// The texts of the scenarios.
+    texts: Texts,
+    /// When it begins.
+    start_at: Option<SystemTime>,
+    /// Where the run is written down.
+    record: Option<PathBuf>,
 }
 
-/// Runs scenarios against a target.
+/// Runs scenarios against targets.
 ///
 /// # Errors
 /// When the arguments or the files are wrong, or the run cannot begin.
-pub fn run(args: RunArgs) -> Result<Exit, Failure> {
+pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    if let [target] = args.targets.as_slice() {
+        return one(args, target, &args.output, args.record.clone()).map(|(exit, _)| exit);
+    }
+    many::run(&args.targets, &args.output, |target, output, name| {
+        let record = args.record.as_deref();
+        let record = record.map(|path| many::with_name(path, name));
+        one(args, target, output, record)
+    })
+}
+
+fn one(
+    args: &RunArgs,
+    target: &Path,
+    output: &Output,
+    record: Option<PathBuf>,
+) -> Result<(Exit, Option<Report>), Failure> {
     let scenarios = select::all(args.scenarios.as_deref())?;
     let ready = target::from_file(
-        &args.target,
+        target,
         &args.set,
         args.secrets.as_deref(),
         &args.allow_host,
@@ -65,25 +92,21 @@ pub fn run(args: RunArgs) -> Result<Exit, Failure> {
     }
     target::refuse_live(&ready, args.live || args.dry_run)?;
     let scenarios = shared(select::selected(scenarios, &args.selection)?);
+    let own = args.scenarios.as_deref();
     let job = Job {
+        again: again::run(args, target),
+        places: places::of(&ready.target, &scenarios, own),
+        texts: Texts::of(&scenarios, own)?,
         ready,
-        record: record_to(args.record, &scenarios, args.scenarios.as_deref())?,
         scenarios,
-        selection: args.selection,
-        allow_hosts: args.allow_host,
+        selection: args.selection.clone(),
+        allow_hosts: args.allow_host.clone(),
         check: !args.no_check,
         dry_run: args.dry_run,
+        start_at: args.start_at,
+        record,
     };
-    runtime()?.block_on(carry_out(job, &args.output))
-}
-
-fn record_to(
-    file: Option<PathBuf>,
-    scenarios: &[Arc<Scenario>],
-    own: Option<&Path>,
-) -> Result<Option<(PathBuf, Texts)>, Failure> {
-    file.map(|file| Ok((file, Texts::of(scenarios, own)?)))
-        .transpose()
+    runtime()?.block_on(carry_out(&job, output))
 }
 
 fn shared(scenarios: Vec<Scenario>) -> Vec<Arc<Scenario>> {
@@ -102,12 +125,14 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     };
     runtime()?.block_on(async {
         let name = args.contract.as_deref();
+        let again = again::demo(&args);
         let (demo, mut job) = demo_job(options, args.selection, name).await?;
+        job.again = again;
         job.check = !args.no_check;
-        job.record = record_to(args.record, &job.scenarios, None)?;
-        let exit = carry_out(job, &args.output).await;
+        job.record = args.record;
+        let done = carry_out(&job, &args.output).await;
         demo.stop().await;
-        exit
+        done.map(|(exit, _)| exit)
     })
 }
 
@@ -122,7 +147,7 @@ pub async fn demo_report(
     contract: Option<&str>,
 ) -> Result<Report, Failure> {
     let (demo, job) = demo_job(options, selection, contract).await?;
-    let report = observed(job).await.map(|recorded| recorded.report());
+    let report = observed(&job).await.map(|recorded| recorded.report());
     demo.stop().await;
     report
 }
@@ -141,16 +166,16 @@ pub async fn demo_record(
     for own in job.ready.contracts.values_mut() {
         own.clone_from(contract);
     }
-    let recorded = observed(job).await;
+    let recorded = observed(&job).await;
     demo.stop().await;
     recorded
 }
 
 /// Runs what is planned, in silence.
-async fn observed(job: Job) -> Result<Recorded, Failure> {
-    let plan = planned(&job)?;
+async fn observed(job: &Job) -> Result<Recorded, Failure> {
+    let plan = planned(job)?;
     let silent: Callback = Box::new(|_, _, _| {});
-    observe(job, &plan, &silent, |_| {}).await
+    observe(job, &plan, 0, &silent, |_| {}).await
 }
 
 async fn demo_job(
@@ -163,13 +188,19 @@ async fn demo_job(
     let demo = demo::start(options)
         .await
         .map_err(|problem| Failure::Unable(problem.to_string()))?;
+    let ready = target::demo(demo.address, demo.admin, &place, contract)?;
+    let scenarios = shared(scenarios);
     let job = Job {
-        ready: target::demo(demo.address, demo.admin, &place, contract)?,
-        scenarios: shared(scenarios),
+        places: places::of(&ready.target, &scenarios, None),
+        texts: Texts::of(&scenarios, None)?,
+        ready,
+        scenarios,
         selection,
+        start_at: None,
         allow_hosts: Vec::new(),
         check: false,
         dry_run: false,
+        again: String::new(),
         record: None,
     };
     Ok((demo, job))
@@ -182,7 +213,7 @@ fn planned(job: &Job) -> Result<Plan, Failure> {
             return Err(unknown_operation(name, &job.ready.target));
         }
     }
-    let plan = plan::plan(
+    let mut plan = plan::plan(
         &job.ready.target,
         &job.ready.contracts,
         &job.scenarios,
@@ -191,6 +222,7 @@ fn planned(job: &Job) -> Result<Plan, Failure> {
             ..plan::Selection::default()
         },
     );
+    select::narrow(&mut plan, &job.selection)?;
     if plan.cases.is_empty() {
         return Err(Failure::Usage(
             "no scenario that was selected runs on the operations that were selected".to_owned(),
@@ -200,58 +232,43 @@ fn planned(job: &Job) -> Result<Plan, Failure> {
 }
 
 /// From the job to the exit code: the report is made, written and shown.
-async fn carry_out(mut job: Job, output: &Output) -> Result<Exit, Failure> {
-    let plan = planned(&job)?;
+async fn carry_out(job: &Job, output: &Output) -> Result<(Exit, Option<Report>), Failure> {
+    let plan = planned(job)?;
     if job.dry_run {
         screen::say(&dry_run::describe(&job.ready.target, &plan))?;
-        return Ok(Exit::Clean);
+        return Ok((Exit::Clean, None));
     }
-    let record = job.record.take();
-    let progress = Progress::new(output.quiet);
-    let recorded = observe(job, &plan, &progress.callback(), server::stop_on_interrupt).await;
-    progress.finish();
-    let recorded = recorded?;
-    let failed = record.and_then(|(file, texts)| record::write(&recorded, &texts, &file).err());
-    present(&recorded, output, failed.into_iter().collect())
-}
-
-/// Judges what happened, shows it, and writes what was asked for. `failures` are those of writing
-/// before.
-///
-/// # Errors
-/// When nothing can be shown.
-pub(super) fn present(
-    recorded: &Recorded,
-    output: &Output,
-    mut failures: Vec<Failure>,
-) -> Result<Exit, Failure> {
-    let report = recorded.report();
-    failures.extend(files::write_reports(
-        &report,
-        &output.reports,
-        &output.options(),
-    ));
-    if let Some(file) = &output.write_contract {
-        failures.extend(write_contract::write(recorded, file).err());
+    Known::read(&output.gate)?;
+    if let Some(wait) = job
+        .start_at
+        .and_then(|at| at.duration_since(SystemTime::now()).ok())
+    {
+        screen::remark(&format!(
+            "waiting {:.1} s for the start",
+            wait.as_secs_f64()
+        ));
+        tokio::time::sleep(wait).await;
     }
-    let look = Look {
-        color: true,
-        width: screen::width().unwrap_or(console::FILE_WIDTH),
-        detail: match (output.quiet, output.verbose) {
-            (true, _) => Detail::Quiet,
-            (false, true) => Detail::Verbose,
-            (false, false) => Detail::Normal,
-        },
-    };
-    screen::say(&console::render(&report, &look))?;
-    for failure in &failures {
-        screen::remark(&failure.to_string());
+    let mut runs = Vec::new();
+    for turn in 0..job.selection.repeat.unwrap_or(1) {
+        let progress = Progress::new(output.quiet);
+        let watch = progress.callback();
+        let recorded = observe(job, &plan, turn, &watch, server::stop_on_interrupt).await;
+        progress.finish();
+        let recorded = recorded?;
+        let is_over = recorded.about.stopped.is_some();
+        runs.push(recorded);
+        if is_over {
+            break;
+        }
     }
-    if failures.is_empty() {
-        Ok(Exit::of(&report, output.strict))
-    } else {
-        Ok(Exit::Unable)
-    }
+    let recorded = merge::join(runs).map_err(Failure::Unable)?;
+    let record = job.record.as_ref();
+    let failed = record.and_then(|file| record::write(&recorded, &job.texts, file).err());
+    let failures = failed.into_iter().collect();
+    let narrowed = job.selection.narrows();
+    let presented = present(&recorded, &job.texts, output, narrowed, failures)?;
+    Ok((presented.exit, Some(presented.report)))
 }
 
 fn unknown_operation(wanted: &str, target: &Target) -> Failure {
@@ -267,29 +284,25 @@ fn unknown_operation(wanted: &str, target: &Target) -> Failure {
 
 /// Runs the plan: what is judged comes out, and nothing is judged yet.
 ///
-/// `starting` is given the runner before it runs.
+/// `turn` counts repetitions, from 0; `starting` is given the runner before it runs.
 async fn observe(
-    job: Job,
+    job: &Job,
     plan: &Plan,
+    turn: u32,
     progress: &Callback,
     starting: impl FnOnce(&Arc<Runner>),
 ) -> Result<Recorded, Failure> {
-    let Job {
-        ready,
-        selection,
-        allow_hosts,
-        check,
-        ..
-    } = job;
     let Ready {
         target,
         contracts,
         file,
         ..
-    } = ready;
-    let seed = selection
+    } = job.ready.clone();
+    let first_seed = job
+        .selection
         .seed
         .unwrap_or_else(|| u64::from(std::process::id()));
+    let seed = first_seed.wrapping_add(u64::from(turn));
     let began = Instant::now();
     let mut about = RunInfo {
         idemspec: env!("CARGO_PKG_VERSION").to_owned(),
@@ -298,13 +311,22 @@ async fn observe(
         target: target.name.clone(),
         contract: contract_names(&contracts),
         file: file.clone(),
+        again: job.again.clone(),
+        places: job.places.clone(),
         seed,
         ..RunInfo::default()
     };
-    let Started { runner, base_urls } =
-        server::start(target, &file, &contracts, allow_hosts, seed, starting).await?;
+    let Started { runner, base_urls } = server::start(
+        target,
+        &file,
+        &contracts,
+        job.allow_hosts.clone(),
+        seed,
+        starting,
+    )
+    .await?;
     about.base_urls = base_urls;
-    if check {
+    if job.check {
         progress("check", 0, 0);
         let checked = runner.check(plan, false).await;
         about.stopped = match runner.is_stopped() {

@@ -14,7 +14,18 @@ pub(super) fn width() -> Option<u16> {
 /// # Errors
 /// When it cannot be written. A reader that went away, such as `head`, is no error.
 pub(super) fn say(text: &str) -> Result<(), Failure> {
-    let mut stdout = anstream::stdout().lock();
+    write(anstream::stdout().lock(), text)
+}
+
+/// Writes what a program reads: as it is, on a terminal as well.
+///
+/// # Errors
+/// As for [`say`].
+pub(super) fn say_plainly(text: &str) -> Result<(), Failure> {
+    write(std::io::stdout().lock(), text)
+}
+
+fn write(mut stdout: impl Write, text: &str) -> Result<(), Failure> {
     match stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush())

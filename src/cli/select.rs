@@ -1,10 +1,13 @@
 //! Which scenarios run: the built-in ones and the user's own, narrowed by id and item.
 
 use super::args::Selection;
+use super::compare;
 use super::failure::Failure;
 use super::files;
+use crate::plan::Plan;
 use crate::scenario::{Case, Scenario, library};
 use crate::yaml;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The built-in scenarios.
@@ -68,6 +71,47 @@ pub fn selected(scenarios: Vec<Scenario>, by: &Selection) -> Result<Vec<Scenario
         ));
     }
     Ok(selected)
+}
+
+/// Leaves of a plan what failed before, and the part that is asked for. The parts of one selection
+/// are the same wherever they are made, and make the whole.
+///
+/// # Errors
+/// When the earlier run cannot be read, or nothing of it is in the plan.
+pub fn narrow(plan: &mut Plan, by: &Selection) -> Result<(), Failure> {
+    if let Some(file) = &by.only_failed {
+        let checks = compare::checks(file)?;
+        let failed: BTreeSet<&str> = checks
+            .values()
+            .filter(|stood| {
+                matches!(
+                    stood.standing.as_str(),
+                    "fail" | "warning" | "known" | "inconclusive"
+                )
+            })
+            .map(|stood| stood.case.as_str())
+            .collect();
+        plan.cases.retain(|planned| {
+            let id = planned
+                .scenario
+                .case_id(&planned.scenario.cases[planned.case]);
+            failed.contains(format!("{}/{id}", planned.subject).as_str())
+        });
+        if plan.cases.is_empty() {
+            return Err(Failure::Usage(format!(
+                "nothing that failed in {} can run here",
+                file.display()
+            )));
+        }
+    }
+    if let Some(shard) = by.shard {
+        let mut place = 0;
+        plan.cases.retain(|_| {
+            place += 1;
+            (place - 1) % shard.of == shard.part - 1
+        });
+    }
+    Ok(())
 }
 
 fn touches(wanted: &str, scenario: &Scenario) -> bool {

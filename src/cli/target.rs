@@ -23,7 +23,7 @@ const DEMO: &str = include_str!("demo-target.yaml");
 const DEMO_KEY: &str = "key: Idempotency-Key";
 
 /// A target with what its operations promise.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ready {
     /// The target.
     pub target: Target,

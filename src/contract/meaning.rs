@@ -21,12 +21,28 @@ pub fn meaning(contract: &Contract, round: &Round, index: usize) -> Outcome {
     let exchange = &round.exchanges[index];
     match &exchange.response {
         None => Outcome::NONE,
+        Some(response) if exchange.lookup.is_some() => looked_up(response).into(),
         Some(response) => decide(
             contract,
             &situation(contract, round, index),
             exchange,
             response,
         ),
+    }
+}
+
+/// What the answer to a look-up says; a key and a contract have no part in it.
+fn looked_up(response: &Response) -> Meaning {
+    match response.status {
+        401 | 403 | 407 => Meaning::Unauthorized,
+        404 | 410 => Meaning::NotFound,
+        429 => Meaning::RateLimited,
+        500.. => Meaning::ServerError,
+        400..500 => Meaning::Refused,
+        200..300 if response.identity.is_some() => Meaning::Found,
+        // An empty list finds nothing.
+        200..300 => Meaning::NotFound,
+        _ => Meaning::Unknown,
     }
 }
 

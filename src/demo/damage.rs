@@ -1,6 +1,7 @@
 //! Which expectations each flaw breaks, as `tests/flaws.rs` proves.
 
 mod broad;
+mod downstream;
 
 use super::flaw::Flaw;
 
@@ -216,6 +217,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "replay/reworded#*/item-3/effects-at-most",
                 "replay/reworded#*/item-3/keeps:equality",
                 "replay/reworded#*/item-3/outcome-never:again",
+                "webhook/silent-replay/item-8/events-ids-at-most",
             ],
         },
         Flaw::RecordsLate => Damage {
@@ -411,5 +413,15 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/missing/item-2/outcome-never:again",
             "key/missing/item-7/keeps:missing-key",
         ]),
+        Flaw::EmitsEventOnReplay => surely(downstream::EMITS_EVENT_ON_REPLAY),
+        Flaw::MintsEventIdPerAttempt => surely(downstream::MINTS_EVENT_ID_PER_ATTEMPT),
+        Flaw::MarksEventBeforeDelivery => surely(downstream::MARKS_EVENT_BEFORE_DELIVERY),
+        Flaw::LooksUpForeignOperations => Damage {
+            breaks: downstream::LOOKS_UP_FOREIGN_OPERATIONS,
+            // Beside the id, which was asked for, the answer holds little of its own.
+            may_break: &["lookup/strangers#identity/item-6/nothing-foreign:foreign"],
+        },
+        Flaw::IndexesKeysLate => surely(downstream::INDEXES_KEYS_LATE),
+        Flaw::LooksUpStaleState => surely(downstream::LOOKS_UP_STALE_STATE),
     }
 }

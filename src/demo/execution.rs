@@ -69,7 +69,9 @@ impl Keyed {
             },
             expired: self.expired(),
         };
-        self.store.write(Arc::clone(call), terms).await
+        let written = self.store.write(Arc::clone(call), terms).await;
+        self.news.notify_one();
+        written
     }
 
     async fn write_and_record(

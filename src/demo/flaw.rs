@@ -340,6 +340,36 @@ flaws! {
         says: "Checks the key and claims it 100 us later, with nothing that makes it unique.",
         reports: &["rafidahmed870/queue-jobs-worker#22"],
     }
+    EmitsEventOnReplay {
+        id: "M83", tier: One, name: "emits-event-on-replay",
+        says: "Announces a payment again, under another event id, when its request is replayed.",
+        reports: &["InditexTech/scs-outbox#94"],
+    }
+    MintsEventIdPerAttempt {
+        id: "M84", tier: Two, name: "mints-event-id-per-attempt",
+        says: "Gives an event another id each time that its delivery is tried.",
+        reports: &[],
+    }
+    MarksEventBeforeDelivery {
+        id: "E01", tier: Two, name: "marks-event-before-delivery",
+        says: "Marks an event as delivered before it is, so that one refusal loses it.",
+        reports: &[],
+    }
+    LooksUpForeignOperations {
+        id: "L01", tier: One, name: "looks-up-foreign-operations",
+        says: "Finds an operation by its key or id for whoever asks, whatever tenant it belongs to.",
+        reports: &[],
+    }
+    IndexesKeysLate {
+        id: "L02", tier: Two, name: "indexes-keys-late",
+        says: "Finds an operation by its key only 30 s after it was done.",
+        reports: &[],
+    }
+    LooksUpStaleState {
+        id: "L03", tier: Two, name: "looks-up-stale-state",
+        says: "Says of an operation that is looked up by its key that it is pending, long after it has succeeded.",
+        reports: &[],
+    }
 }
 
 impl Flaw {

@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use super::Options;
 use super::answer::{Answer, Problem};
 use super::behaviour::Behaviour;
@@ -33,6 +35,8 @@ pub struct Keyed {
     pub retention: Duration,
     /// The keys that are being worked on.
     pub in_flight: InFlight,
+    /// Tells the relay that there is a new event.
+    pub news: Arc<Notify>,
     memory: Mutex<Memory>,
 }
 
@@ -76,6 +80,7 @@ impl Keyed {
             work: options.work,
             retention: options.retention,
             in_flight: InFlight::default(),
+            news: Arc::default(),
             memory: Mutex::default(),
         }
     }

@@ -9,6 +9,7 @@ use super::answer::{Answer, Problem};
 use super::call::Call;
 use super::clock::{Timestamp, rfc3339};
 use super::operation::{Change, Command, Payment, Refund};
+use super::outbox;
 
 /// The table of all entries. `payment` links what belongs to a payment to it.
 pub const SCHEMA: &str = "
@@ -105,6 +106,7 @@ pub fn execute(
         },
         Command::Refuse(refusal) => return Ok(refusal.clone()),
     };
+    outbox::announce(connection, call, &document, now)?;
     let mut answer = Answer::json(status, &Value::Object(document.clone()));
     answer.location = location;
     Ok(match call.behaviour {
@@ -113,15 +115,15 @@ pub fn execute(
     })
 }
 
-/// The documents of one kind that belong to a tenant, oldest first.
+/// The documents of one kind that belong to a tenant, oldest first; without a tenant, to anyone.
 pub fn list(
     connection: &Connection,
     kind: Kind,
-    tenant: &str,
+    tenant: Option<&str>,
     filter: &Filter,
 ) -> rusqlite::Result<Vec<Value>> {
     let mut query = connection.prepare_cached(
-        "SELECT document FROM entries WHERE kind = ?1 AND tenant = ?2
+        "SELECT document FROM entries WHERE kind = ?1 AND (?2 IS NULL OR tenant = ?2)
          AND (?3 IS NULL OR reference = ?3) AND (?4 IS NULL OR key = ?4)
          AND (?5 IS NULL OR payment = ?5) ORDER BY number",
     )?;
@@ -146,6 +148,19 @@ pub fn find(
     connection
         .prepare_cached("SELECT document FROM entries WHERE kind = ?1 AND tenant = ?2 AND id = ?3")?
         .query_row([kind.name(), tenant, id], |row| row.get::<_, String>(0))
+        .optional()
+        .map(|found| found.map(|text| parse(&text)))
+}
+
+/// One document, whoever it belongs to.
+pub fn find_of_anyone(
+    connection: &Connection,
+    kind: Kind,
+    id: &str,
+) -> rusqlite::Result<Option<Map<String, Value>>> {
+    connection
+        .prepare_cached("SELECT document FROM entries WHERE kind = ?1 AND id = ?2")?
+        .query_row([kind.name(), id], |row| row.get::<_, String>(0))
         .optional()
         .map(|found| found.map(|text| parse(&text)))
 }

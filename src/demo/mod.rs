@@ -21,9 +21,12 @@ mod key;
 mod keyed;
 mod ledger;
 mod operation;
+mod outbox;
 pub mod policy;
 mod recall;
+mod relay;
 mod routes;
+mod signature;
 mod store;
 
 #[cfg(test)]
@@ -42,6 +45,7 @@ use tokio::task::JoinHandle;
 
 use self::clock::Clock;
 use self::keyed::Keyed;
+use self::relay::Relay;
 use self::store::{Store, StoreError};
 
 pub use self::flaw::{Flaw, Tier};
@@ -129,7 +133,7 @@ pub struct Demo {
     /// Where the admin listener listens.
     pub admin: SocketAddr,
     stop: watch::Sender<bool>,
-    servers: [JoinHandle<()>; 2],
+    servers: [JoinHandle<()>; 3],
     api: std::sync::Weak<Keyed>,
 }
 
@@ -144,7 +148,12 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     let (admin_listener, admin) = listen(options.admin).await?;
     let store = Store::open(options.database.clone())?;
     let clock = Arc::new(Clock::default());
-    let api = Arc::new(Keyed::new(Arc::clone(&clock), store, options));
+    let api = Arc::new(Keyed::new(Arc::clone(&clock), store.clone(), options));
+    let relay = Relay {
+        store: store.clone(),
+        news: Arc::clone(&api.news),
+        flaw: api.flaw,
+    };
     let (stop, stopped) = watch::channel(false);
     let weak = Arc::downgrade(&api);
     Ok(Demo {
@@ -152,7 +161,8 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
         admin,
         servers: [
             serve(api_listener, routes::router(api), stopped.clone()),
-            serve(admin_listener, admin::router(clock), stopped),
+            serve(admin_listener, admin::router(clock, store), stopped.clone()),
+            tokio::spawn(relay.run(stopped)),
         ],
         stop,
         api: weak,
@@ -164,11 +174,12 @@ impl Demo {
     /// for that and for writes whose clients have hung up.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        let [mut api, mut admin] = self.servers;
+        let [mut api, mut admin, mut relay] = self.servers;
         let ended = async {
             // A server that panicked has ended too.
             let _ = (&mut api).await;
             let _ = (&mut admin).await;
+            let _ = (&mut relay).await;
             while self.api.strong_count() > 0 {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
@@ -176,6 +187,7 @@ impl Demo {
         if tokio::time::timeout(PATIENCE, ended).await.is_err() {
             api.abort();
             admin.abort();
+            relay.abort();
         }
     }
 

@@ -15,6 +15,7 @@ use super::flaw::Flaw;
 use super::keyed::{Keyed, Permit};
 use super::ledger::{self, Kind};
 use super::operation::Operation;
+use super::outbox;
 use super::policy::{Expired, Gives, Mismatch, Refusal};
 use super::store::{Finish, Keeping, StoreError, Stored};
 
@@ -118,8 +119,24 @@ impl Keyed {
                 Ok(self.replay(stored))
             }
             Some(Flaw::ReplaysWith500) => Ok(Answer::internal()),
+            Some(Flaw::EmitsEventOnReplay) => {
+                self.announce_again(call, &stored).await?;
+                self.repeat(call, stored).await
+            }
             _ => self.repeat(call, stored).await,
         }
+    }
+
+    /// Announces once more what the first request of the key has made.
+    async fn announce_again(&self, call: &Arc<Call>, stored: &Stored) -> Result<(), StoreError> {
+        let made: Map<String, Value> =
+            serde_json::from_slice(&stored.answer.body).unwrap_or_default();
+        let (call, now) = (Arc::clone(call), self.clock.now());
+        self.store
+            .change(move |connection| outbox::announce(connection, &call, &made, now))
+            .await?;
+        self.news.notify_one();
+        Ok(())
     }
 
     /// The answer to a repeat, as the policy gives it.

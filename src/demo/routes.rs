@@ -12,11 +12,16 @@ use url::form_urlencoded;
 use super::admission::write;
 use super::answer::{Answer, Problem};
 use super::caller::Caller;
+use super::clock::rfc3339;
+use super::flaw::Flaw;
 use super::keyed::Keyed;
 use super::ledger::{self, Filter, Kind};
 use super::operation::Operation;
 
 type Api = State<Arc<Keyed>>;
+
+/// How long `indexes-keys-late` takes, in milliseconds.
+const INDEXING: i64 = 30_000;
 
 /// The router of the payments API.
 pub fn router(api: Arc<Keyed>) -> Router {
@@ -33,6 +38,7 @@ pub fn router(api: Arc<Keyed>) -> Router {
         .route("/refunds/{id}", get(find_refund))
         .route("/receipts", get(list_receipts))
         .route("/changes", get(list_changes))
+        .route("/changes/{id}", get(find_change))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .with_state(api)
@@ -80,6 +86,10 @@ async fn find_refund(api: Api, id: Path<String>, headers: HeaderMap) -> Result<A
     find(api, Kind::Refund, id, headers).await
 }
 
+async fn find_change(api: Api, id: Path<String>, headers: HeaderMap) -> Result<Answer, Answer> {
+    find(api, Kind::Change, id, headers).await
+}
+
 async fn list(
     State(api): Api,
     kind: Kind,
@@ -99,10 +109,36 @@ async fn list(
             return Err(malformed(&format!("The filter {name} was sent twice.")));
         }
     }
-    let read = move |connection: &_| ledger::list(connection, kind, caller.tenant, &filter);
+    let by_key = filter.key.is_some();
+    let whose = match api.flaw {
+        Some(Flaw::LooksUpForeignOperations) if by_key => None,
+        _ => Some(caller.tenant),
+    };
+    let read = move |connection: &_| ledger::list(connection, kind, whose, &filter);
     match api.store.read(read).await {
-        Ok(data) => Ok(Answer::json(StatusCode::OK, &json!({"data": data}))),
+        Ok(mut data) => {
+            if by_key {
+                distort(&api, &mut data);
+            }
+            Ok(Answer::json(StatusCode::OK, &json!({"data": data})))
+        }
         Err(_) => Err(Answer::internal()),
+    }
+}
+
+/// What flaws do to the operations that are found by their key.
+fn distort(api: &Keyed, found: &mut Vec<Value>) {
+    match api.flaw {
+        Some(Flaw::IndexesKeysLate) => {
+            let indexed = rfc3339(api.clock.now() - INDEXING);
+            found.retain(|document| document["created_at"].as_str() < Some(indexed.as_str()));
+        }
+        Some(Flaw::LooksUpStaleState) => {
+            for document in found {
+                document["status"] = Value::from("pending");
+            }
+        }
+        _ => {}
     }
 }
 
@@ -113,7 +149,11 @@ async fn find(
     headers: HeaderMap,
 ) -> Result<Answer, Answer> {
     let caller = Caller::authenticate(&headers)?;
-    let read = move |connection: &_| ledger::find(connection, kind, caller.tenant, &id);
+    let foreign = api.flaw == Some(Flaw::LooksUpForeignOperations);
+    let read = move |connection: &_| match foreign {
+        true => ledger::find_of_anyone(connection, kind, &id),
+        false => ledger::find(connection, kind, caller.tenant, &id),
+    };
     match api.store.read(read).await {
         Ok(Some(document)) => Ok(Answer::json(StatusCode::OK, &Value::Object(document))),
         Ok(None) => Err(ledger::not_found()),

@@ -14,6 +14,7 @@ use super::answer::Answer;
 use super::call::{Call, Slot};
 use super::clock::Timestamp;
 use super::ledger::{self, Effects};
+use super::outbox;
 
 /// How many reads run at a time, each on a connection of its own.
 const MOST_READERS: usize = 8;
@@ -139,6 +140,7 @@ impl Store {
         let writer = connect(&path, temporary.is_some())?;
         writer.execute_batch(ledger::SCHEMA)?;
         writer.execute_batch(SCHEMA)?;
+        writer.execute_batch(outbox::SCHEMA)?;
         Ok(Store(Arc::new(Inner {
             writer: Mutex::new(writer),
             readers: Mutex::new(Vec::new()),

@@ -62,6 +62,32 @@ pub fn grade(
     }
 }
 
+/// Marks findings that fail and are known to, with the reason that `known` gives; they stand in the
+/// report, and do not fail the run.
+pub fn excuse(report: &mut Report, known: impl Fn(&Finding) -> Option<String>) {
+    for case in &mut report.scenarios {
+        let failing = case
+            .findings
+            .iter()
+            .filter(|finding| finding.verdict == Verdict::Fail);
+        for finding in failing {
+            if let Some(reason) = known(finding) {
+                case.known.insert(finding.id.clone(), reason);
+            }
+        }
+    }
+    let counting: Vec<&Finding> = report
+        .scenarios
+        .iter()
+        .flat_map(|case| {
+            case.findings
+                .iter()
+                .filter(|finding| !case.known.contains_key(&finding.id))
+        })
+        .collect();
+    report.verdict = verdict(&report.about, &counting);
+}
+
 /// The verdict of a run: only breaks at the level *must* fail it, and nothing shown is no pass.
 fn verdict(about: &RunInfo, findings: &[&Finding]) -> Option<Verdict> {
     let has = |verdict: Verdict| {
@@ -102,6 +128,7 @@ fn case_report(judged: Judged) -> CaseReport {
         title: scenario.title.clone(),
         severity: scenario.severity,
         skipped,
+        known: BTreeMap::new(),
         findings,
         transcript,
     }
@@ -175,6 +202,12 @@ pub struct RunInfo {
     pub base_urls: Vec<String>,
     /// The file it was described in.
     pub file: String,
+    /// The command that runs all of it again, its selection left out.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub again: String,
+    /// Where each operation stands: `acme.yaml:9`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub places: BTreeMap<String, String>,
     /// The contract that it is graded against.
     pub contract: String,
     /// What makes the run repeatable.
@@ -231,6 +264,14 @@ pub struct Counts {
     pub inconclusive: u32,
     /// They did not apply.
     pub skip: u32,
+    /// They were broken, and are known to be.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub known: u32,
+}
+
+/// Whether a count is left out: lists of what is known are rare.
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// One promise, declared against observed.
@@ -268,6 +309,9 @@ pub struct CaseReport {
     /// Why it does not apply, if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
+    /// Findings that are known to fail, by their ids, with the reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub known: BTreeMap<String, String>,
     /// The findings, in the order of the file.
     pub findings: Vec<Finding>,
     /// What happened.

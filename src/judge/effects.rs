@@ -51,7 +51,7 @@ pub(super) fn rule(view: &View<'_>, claim: &Claim<'_>) -> Ruling {
 }
 
 /// The values of a marker in this round.
-fn markers(view: &View<'_>, marker: &Marker) -> BTreeSet<String> {
+pub(super) fn markers(view: &View<'_>, marker: &Marker) -> BTreeSet<String> {
     let of_steps = |fits: &dyn Fn(&Exchange) -> bool| -> BTreeSet<String> {
         view.round
             .exchanges
@@ -325,7 +325,7 @@ fn too_many(
 }
 
 /// `pay_1, pay_2 and pay_3`; long lists are cut.
-fn list(ids: &[String]) -> String {
+pub(super) fn list(ids: &[String]) -> String {
     const MOST: usize = 5;
     match ids {
         [] => "none".to_owned(),
@@ -437,7 +437,7 @@ fn by_identities(view: &View<'_>, claim: &Claim<'_>, markers: &BTreeSet<String>)
 }
 
 /// The exchanges that claim to have made an effect, else all with the marker.
-fn makers(view: &View<'_>, operation: OperationRole, marker: &str) -> Vec<usize> {
+pub(super) fn makers(view: &View<'_>, operation: OperationRole, marker: &str) -> Vec<usize> {
     let with = |fits: fn(&Exchange) -> bool| -> Vec<usize> {
         view.round
             .exchanges

@@ -1,9 +1,11 @@
 //! What a transcript means: a pure function of transcript, contract and scenario. No clock, no
 //! network, no printing.
 
+mod agrees;
 mod answered;
 mod bounded;
 mod effects;
+mod events;
 mod exists;
 mod keeps;
 mod nothing_foreign;
@@ -138,6 +140,8 @@ fn rule(view: &View<'_>, check: &Check) -> Ruling {
         Check::Exists { of } => exists::rule(view, of),
         Check::NothingForeign { of, from, r#in } => nothing_foreign::rule(view, of, from, *r#in),
         Check::Bounded { probe } => bounded::rule(view, probe.as_deref()),
+        Check::Events { claim, marker } => events::rule(view, *claim, marker),
+        Check::Agrees { of, with } => agrees::rule(view, of, with),
         Check::State { reading, same_as } => state::rule(view, reading, same_as),
         Check::TellsApart { of, from } => tells_apart::rule(view, of, from),
         Check::RetryAfter { of } => retry_after::rule(view, of),

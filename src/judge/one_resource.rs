@@ -29,7 +29,12 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
     }
     let mut keys: Vec<Vec<(usize, &Exchange)>> = Vec::new();
     for (index, exchange) in meant.iter().copied() {
-        match keys.iter_mut().find(|key| same_key(key[0].1, exchange)) {
+        // A look-up carries no key; the scenario says whose operation it asks about.
+        let asks = |own: &Exchange| own.lookup.is_some();
+        match keys
+            .iter_mut()
+            .find(|key| same_key(key[0].1, exchange) || asks(key[0].1) || asks(exchange))
+        {
             Some(key) => key.push((index, exchange)),
             None => keys.push(vec![(index, exchange)]),
         }

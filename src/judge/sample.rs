@@ -4,10 +4,11 @@ use super::reclassify::classify;
 use super::{Finding, judge};
 use crate::contract::{Contract, resolve};
 use crate::outcome::Outcome;
-use crate::scenario::{OperationRole, PrincipalRole, Scenario, parse};
+use crate::scenario::{OperationRole, PrincipalRole, Receiving, Scenario, parse};
 use crate::transcript::{
-    BurstFacts, Delivery, Ending, Exchange, HookFacts, KeyUsed, Latency, ProbeFacts, Reading,
-    ReadingKind, Response, RetryFacts, Round, SentRequest, Shown, Times, Token, Transcript,
+    BurstFacts, Delivery, Ending, EventDelivery, Exchange, HookFacts, KeyUsed, Latency, ProbeFacts,
+    Reading, ReadingKind, Response, RetryFacts, Round, SentRequest, Shown, Times, Token,
+    Transcript,
 };
 use crate::verdict::Verdict;
 use crate::yaml::{self, Source};
@@ -170,6 +171,7 @@ pub(super) fn sent(step: &str) -> Exchange {
         fault: None,
         response: None,
         late: None,
+        lookup: None,
         outcome: Outcome::NONE,
     }
 }
@@ -255,6 +257,7 @@ impl Exchange {
     pub(super) fn at(mut self, sent: u64, ended: u64) -> Exchange {
         let answered = self.response.is_some();
         self.times = Times {
+            released: None,
             sent: Some(millis(sent)),
             first_byte: answered.then(|| millis(ended)),
             last_byte: answered.then(|| millis(ended)),
@@ -291,6 +294,22 @@ impl Exchange {
     pub(super) fn variant(mut self, name: &str) -> Exchange {
         self.variants.push(name.to_owned());
         self
+    }
+}
+
+/// A delivery of an event that was taken.
+pub(super) fn delivered(event: &str) -> EventDelivery {
+    EventDelivery {
+        operation: OperationRole::Subject,
+        marker: "m".to_owned(),
+        marker_name: "main".to_owned(),
+        event: Some(event.to_owned()),
+        at: millis(50),
+        received: Receiving::Ok,
+        path: "/".to_owned(),
+        headers: Vec::new(),
+        body: String::new(),
+        body_digest: "digest".to_owned(),
     }
 }
 

@@ -25,6 +25,8 @@ pub enum Standing {
     Skip,
     /// It held.
     Pass,
+    /// It was broken, and is known to be.
+    Known,
     /// It was broken, below the level that fails a run.
     Warn,
     /// Nothing was shown.
@@ -39,6 +41,7 @@ impl Standing {
         match self {
             Standing::Skip => Verdict::Skip.name(),
             Standing::Pass => Verdict::Pass.name(),
+            Standing::Known => "known",
             Standing::Warn => "warning",
             Standing::Inconclusive => Verdict::Inconclusive.name(),
             Standing::Fail => Verdict::Fail.name(),
@@ -93,7 +96,10 @@ pub fn entries(case: &CaseReport) -> Vec<Entry<'_>> {
         .map(|finding| Entry {
             case,
             finding: Some(finding),
-            standing: Standing::of(finding),
+            standing: match case.known.contains_key(&finding.id) {
+                true => Standing::Known,
+                false => Standing::of(finding),
+            },
         })
         .collect()
 }
@@ -105,6 +111,7 @@ pub fn counts(report: &Report) -> Counts {
         let count = match entry.standing {
             Standing::Skip => &mut counts.skip,
             Standing::Pass => &mut counts.pass,
+            Standing::Known => &mut counts.known,
             Standing::Warn => &mut counts.warn,
             Standing::Inconclusive => &mut counts.inconclusive,
             Standing::Fail => &mut counts.fail,

@@ -4,7 +4,7 @@
 use super::clean::{clip, line, shorten};
 use crate::grade::CaseReport;
 use crate::judge::Finding;
-use crate::transcript::{Exchange, Reading, ReadingKind, Response, Round, Shown};
+use crate::transcript::{EventDelivery, Exchange, Reading, ReadingKind, Response, Round, Shown};
 use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle, presets};
 use std::fmt::Write;
 use std::time::Duration;
@@ -75,7 +75,8 @@ pub(super) fn pointed_at(round: &Round, finding: &Finding) -> Vec<usize> {
 pub(super) fn tables(round: &Round, marked: &[usize], all: bool, width: u16) -> String {
     let start = start(round);
     let mut text = String::new();
-    let shown = chosen(round.exchanges.len(), marked, all);
+    let most = if all { usize::MAX } else { MOST_EXCHANGES };
+    let shown = chosen(round.exchanges.len(), marked, most);
     let mut table = bare(width);
     table.set_header([
         "", "step", "copy", "who", "key", "sent", "ended", "answer", "meaning",
@@ -104,26 +105,35 @@ pub(super) fn tables(round: &Round, marked: &[usize], all: bool, width: u16) -> 
         }
         let _ = writeln!(text, "{}", table.trim_fmt());
     }
+    if !round.deliveries.is_empty() {
+        let mut table = bare(width);
+        table.set_header(["", "delivery", "of", "event", "at", "received"]);
+        let shown = if all { usize::MAX } else { MOST_EXCHANGES };
+        for (number, delivery) in round.deliveries.iter().take(shown).enumerate() {
+            table.add_row(delivery_row(number + 1, delivery, start));
+        }
+        let _ = writeln!(text, "{}", table.trim_fmt());
+    }
     for broken in &round.broken {
         let _ = writeln!(text, "   {}", line(broken));
     }
     text
 }
 
-/// Which exchanges are shown: all, or the marked ones and as many of the others as there is room
+/// Which exchanges are shown, `most` at the most: all, or the marked ones and as many of the others as there is room
 /// for, in the order of sending.
-fn chosen(count: usize, marked: &[usize], all: bool) -> Vec<usize> {
-    if all || count <= MOST_EXCHANGES {
+pub(super) fn chosen(count: usize, marked: &[usize], most: usize) -> Vec<usize> {
+    if count <= most {
         return (0..count).collect();
     }
     let mut shown: Vec<usize> = marked
         .iter()
         .copied()
         .filter(|index| *index < count)
-        .take(MOST_EXCHANGES)
+        .take(most)
         .collect();
     for index in 0..count {
-        if shown.len() == MOST_EXCHANGES {
+        if shown.len() == most {
             break;
         }
         if !shown.contains(&index) {
@@ -162,7 +172,7 @@ fn exchange_row(exchange: &Exchange, mark: &str, start: Duration) -> Vec<Cell> {
 }
 
 /// The status, or the ending of a request without an answer.
-fn answer(exchange: &Exchange) -> String {
+pub(super) fn answer(exchange: &Exchange) -> String {
     let mut text = match &exchange.response {
         Some(response) => response.status.to_string(),
         None => clip(&exchange.ending.says(), 80),
@@ -178,16 +188,9 @@ fn answer(exchange: &Exchange) -> String {
 }
 
 fn reading_row(reading: &Reading, start: Duration) -> Vec<Cell> {
-    let kind = match &reading.kind {
-        ReadingKind::Before => "before",
-        ReadingKind::Early => "early",
-        ReadingKind::Poll => "poll",
-        ReadingKind::Named(name) => name,
-        ReadingKind::Late => "late",
-    };
     vec![
         Cell::new(""),
-        Cell::new(shorten(kind, 40)),
+        Cell::new(kind(&reading.kind)),
         Cell::new(shorten(&reading.probe, 40)),
         Cell::new(shorten(&reading.marker_name, 40)),
         Cell::new(millis(reading.at, start)),
@@ -195,7 +198,34 @@ fn reading_row(reading: &Reading, start: Duration) -> Vec<Cell> {
     ]
 }
 
-fn shows(shown: &Result<Shown, String>) -> String {
+fn delivery_row(number: usize, delivery: &EventDelivery, start: Duration) -> Vec<Cell> {
+    vec![
+        Cell::new(""),
+        Cell::new(number),
+        Cell::new(shorten(&delivery.marker_name, 40)),
+        Cell::new(shorten(
+            delivery.event.as_deref().unwrap_or("without an id"),
+            60,
+        )),
+        Cell::new(millis(delivery.at, start)),
+        Cell::new(delivery.received.name()),
+    ]
+}
+
+/// Which reading it is, in a word.
+pub(super) fn kind(kind: &ReadingKind) -> String {
+    let name = match kind {
+        ReadingKind::Before => "before",
+        ReadingKind::Early => "early",
+        ReadingKind::Poll => "poll",
+        ReadingKind::Named(name) => name,
+        ReadingKind::Late => "late",
+    };
+    shorten(name, 40)
+}
+
+/// What a probe showed, in words.
+pub(super) fn shows(shown: &Result<Shown, String>) -> String {
     match shown {
         Ok(Shown::Ids(ids)) if ids.is_empty() => "no effect".to_owned(),
         Ok(Shown::Ids(ids)) => {
@@ -259,17 +289,21 @@ fn headers(headers: &[(String, String)], text: &mut String) {
     }
 }
 
-/// When the round began: its first request.
-fn start(round: &Round) -> Duration {
+/// When the round began: the first byte of its first request.
+pub(super) fn start(round: &Round) -> Duration {
     round
         .exchanges
         .iter()
-        .map(|exchange| exchange.times.sent.unwrap_or(exchange.times.ended))
+        .map(|exchange| {
+            let times = &exchange.times;
+            times.released.or(times.sent).unwrap_or(times.ended)
+        })
         .min()
         .unwrap_or_default()
 }
 
-fn millis(time: Duration, start: Duration) -> String {
+/// From the start of the round.
+pub(super) fn millis(time: Duration, start: Duration) -> String {
     if time >= start {
         format!("{:.1} ms", (time - start).as_secs_f64() * 1000.0)
     } else {

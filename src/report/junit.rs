@@ -173,13 +173,21 @@ fn status(entry: &Entry<'_>, options: &Options) -> TestCaseStatus {
             Some(NonSuccessKind::Failure)
         }
         (Standing::Inconclusive, Inconclusive::Error) => Some(NonSuccessKind::Error),
-        (Standing::Inconclusive, Inconclusive::Skip) | (Standing::Skip, _) => None,
+        (Standing::Inconclusive, Inconclusive::Skip) | (Standing::Skip | Standing::Known, _) => {
+            None
+        }
     };
     let mut status = match kind {
         Some(kind) => TestCaseStatus::non_success(kind),
         None => TestCaseStatus::skipped(),
     };
-    status.set_message(line(entry.reason()));
+    let known = entry
+        .finding
+        .and_then(|finding| entry.case.known.get(&finding.id));
+    status.set_message(match known {
+        Some(why) => format!("known to fail ({}): {}", line(why), line(entry.reason())),
+        None => line(entry.reason()).into_owned(),
+    });
     if kind.is_some() {
         let word = match entry.standing {
             Standing::Inconclusive => "inconclusive",

@@ -269,6 +269,7 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
         *locked(&run.lost_at) = Some(done.times.ended);
     }
     exchange.times = Times {
+        released: done.times.released.map(|at| world.clock(at)),
         sent: done.times.sent.map(|at| world.clock(at)),
         first_byte: done.times.first_byte.map(|at| world.clock(at)),
         last_byte: done.times.last_byte.map(|at| world.clock(at)),
@@ -402,7 +403,7 @@ fn watch(run: &RoundRun<'_>, flight: &Flight, step: &str) {
 }
 
 /// Adds an exchange to the record and decides what its response meant.
-fn write_down(run: &RoundRun<'_>, exchange: Exchange, spec: Option<&Spec>) {
+pub(super) fn write_down(run: &RoundRun<'_>, exchange: Exchange, spec: Option<&Spec>) {
     let world = run.world();
     let name = run
         .context
@@ -454,7 +455,7 @@ pub(super) async fn collect_late(run: &RoundRun<'_>, late: Late) {
 }
 
 /// The exchange of a request that has not been sent.
-fn blank(
+pub(super) fn blank(
     run: &RoundRun<'_>,
     request: &Request,
     spec: &Spec,
@@ -504,6 +505,7 @@ fn blank(
         fault: None,
         response: None,
         late: None,
+        lookup: None,
         outcome: Outcome::NONE,
     }
 }

@@ -15,6 +15,7 @@ mod fixture;
 mod hook;
 mod keys;
 mod ledger;
+mod lookup;
 mod mask;
 mod neighbours;
 mod probe;
@@ -24,6 +25,7 @@ mod round;
 mod server;
 mod settle;
 mod sighting;
+mod sink;
 mod spec;
 mod timing;
 mod trial;
@@ -43,6 +45,7 @@ use baseline::{Baseline, baseline};
 use futures::StreamExt;
 use neighbours::{Neighbours, neighbours};
 use round::{CaseContext, Ran, locked};
+use sink::speaks_of_events;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -112,11 +115,15 @@ impl Runner {
         self.world.spent()
     }
 
-    /// Starts the target's own server, if the file says how; it ends with the runner at the latest.
+    /// Begins to receive events, and starts the target's own server, if the file says so; both end
+    /// with the runner at the latest.
     ///
     /// # Errors
-    /// It was not ready in time, or ended by itself; with what it wrote last.
+    /// The server was not ready in time, or ended by itself; with what it wrote last.
     pub async fn start_server(&self) -> Result<(), RunError> {
+        if let Some(receiver) = &self.world.receiver {
+            receiver.serve()?;
+        }
         match &self.world.target.server {
             Some(server) => self.world.server.start(&self.world, server).await,
             None => Ok(()),
@@ -355,6 +362,11 @@ impl Runner {
             .find(|(role, key, _)| *role == OperationRole::Subject && key.variants.is_empty())
             .and_then(|(_, _, baseline)| baseline.latency);
         transcript.probes = self.probe_facts(&cast, &baselines);
+        if speaks_of_events(&planned.scenario) {
+            transcript
+                .broken
+                .extend(world.register_receiver().await.err());
+        }
         if world.is_stopped() {
             transcript.broken.push("the run was stopped".to_owned());
         }
@@ -528,6 +540,9 @@ async fn late_readings(
         .map(|mut ran| async move {
             let readings = probe::read_all(world, cast, &ran.counted, &ReadingKind::Late).await;
             ran.round.readings.extend(readings);
+            if ran.events {
+                ran.round.deliveries = world.deliveries(cast, &ran.counted);
+            }
             ran.round
         })
         .buffered(4)

@@ -197,6 +197,12 @@ impl Values for Filling<'_> {
                 .port
                 .map(Value::from)
                 .ok_or_else(|| "no port was chosen".to_owned()),
+            Placeholder::SinkUrl => self
+                .world
+                .receiver
+                .as_ref()
+                .map(|receiver| Value::from(receiver.url.as_str()))
+                .ok_or_else(|| "the target has no sink".to_owned()),
             Placeholder::Seconds => self
                 .seconds
                 .map(Value::from)

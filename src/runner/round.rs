@@ -49,6 +49,8 @@ pub(super) struct Ran {
     pub(super) round: Round,
     pub(super) counted: Vec<Counted>,
     pub(super) still_at: Instant,
+    /// It is about events, which may come until then.
+    pub(super) events: bool,
 }
 
 /// Takes a lock whatever befell its last holder: the data is only ever appended to.
@@ -235,6 +237,12 @@ impl<'a> RoundRun<'a> {
                 locked(&self.record).hooks.push(facts);
                 problem.map_or(Ok(()), Err)
             }
+            Step::Lookup(lookup) => self.look_up(lookup).await,
+            Step::Sink {
+                name,
+                answer,
+                times,
+            } => self.receive(name.as_deref(), *answer, *times),
             Step::Recheck { name, at_most } => self.recheck(name, *at_most).await,
             Step::Together(_) => Err("a together holds no other together".to_owned()),
         }
@@ -352,6 +360,9 @@ impl<'a> RoundRun<'a> {
         match wait {
             Wait::For(span) => tokio::time::sleep(self.time(*span, None)?).await,
             Wait::Settled => self.settle(&ReadingKind::Early).await,
+            Wait::Deliveries { count, patience } => {
+                self.wait_for_deliveries(*count, *patience).await;
+            }
             Wait::RetryAfter(step) => {
                 let asked = {
                     let record = locked(&self.record);
@@ -393,9 +404,11 @@ impl<'a> RoundRun<'a> {
                 .map(|late| exchange::collect_late(&self, late)),
         )
         .await;
+        let more_events = self.note_deliveries();
         let still = {
             let lost = *locked(&self.lost_at);
             let quiet = Instant::now() + self.settle_time();
+            let quiet = more_events.map_or(quiet, |time| quiet.max(time));
             lost.map_or(quiet, |lost| quiet.max(lost + self.still_running()))
         };
         let mut round = std::mem::take(&mut *locked(&self.record));
@@ -409,6 +422,7 @@ impl<'a> RoundRun<'a> {
             round,
             counted,
             still_at: still,
+            events: more_events.is_some(),
         }
     }
 

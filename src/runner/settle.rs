@@ -48,8 +48,11 @@ impl RoundRun<'_> {
                     .operation(self.context.cast.name(subject.operation).ok()?)
                     .ok()
             })
-            .flat_map(|operation| operation.effects.iter())
-            .filter_map(|probe| probe.settle)
+            .flat_map(|operation| {
+                let events = operation.events.iter().filter_map(|events| events.settle);
+                let probes = operation.effects.iter().filter_map(|probe| probe.settle);
+                probes.chain(events)
+            })
             .chain([target.settle])
             .max()
             .unwrap_or(target.settle)

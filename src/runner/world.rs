@@ -8,6 +8,7 @@ use super::fixture::Fixtures;
 use super::ledger::Ledger;
 use super::mask::Masker;
 use super::server::ManagedServer;
+use super::sink::Receiver;
 use super::spec::fresh_word;
 use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
 use crate::contract::Contract;
@@ -70,6 +71,8 @@ pub(super) struct World {
     pub(super) chosen: tokio::sync::Mutex<HashMap<(String, String), Result<Variant, String>>>,
     pub(super) fetcher: reqwest::Client,
     pub(super) server: ManagedServer,
+    /// Receives the target's events.
+    pub(super) receiver: Option<Receiver>,
     pub(super) folder: PathBuf,
     pub(super) allow_hosts: Vec<String>,
     wire: Wire,
@@ -177,6 +180,7 @@ impl World {
         let fetcher =
             client(&roots, verify).map_err(|error| RunError(format!("no HTTP client: {error}")))?;
         let wire = Wire::new(setup.tls, version).map_err(|error| RunError(error.to_string()))?;
+        let receiver = setup.target.sink.as_ref().map(Receiver::bind).transpose()?;
         Ok(World {
             masker: Masker::new(&setup.target.secrets, &basic_credentials(&setup.target)),
             fixtures: Fixtures::default(),
@@ -189,6 +193,7 @@ impl World {
             bases,
             fetcher,
             server: ManagedServer::default(),
+            receiver,
             folder: setup.folder,
             allow_hosts: setup.allow_hosts,
             wire,

@@ -5,7 +5,7 @@ use super::parse::read_steps;
 use crate::yaml::{self, Diagnostic, Entry, Node, Value};
 
 /// The kinds of steps whose fields a case may change.
-const CHANGEABLE: [&str; 3] = ["send", "burst", "retry"];
+const CHANGEABLE: [&str; 5] = ["send", "burst", "retry", "lookup", "sink"];
 
 /// A case, and the nodes that its steps were read from.
 pub(super) struct ReadCase {

@@ -216,7 +216,16 @@ fn check_step(step: &Step, node: &Node, around: &Around<'_>, problems: &mut Prob
         Step::Wait(Wait::RetryAfter(of)) => {
             check_reference(of, place(node, "retry-after", of), around, problems);
         }
-        Step::Wait(_) | Step::Read { .. } | Step::Recheck { .. } | Step::Together(_) => {}
+        Step::Lookup(lookup) => {
+            if let super::LookedUp::Step(of) = &lookup.what {
+                check_reference(of, place(node, "of", of), around, problems);
+            }
+        }
+        Step::Wait(_)
+        | Step::Read { .. }
+        | Step::Sink { .. }
+        | Step::Recheck { .. }
+        | Step::Together(_) => {}
     }
 }
 
@@ -390,9 +399,10 @@ fn check_references(expectation: &Expectation, node: &Node, case: &Case, problem
     }
     check_marker(expectation, fields, case, problems);
     let compared: Vec<&str> = match &expectation.check {
-        Check::SameResponse { .. } | Check::TellsApart { .. } | Check::TwoResources { .. } => {
-            expectation.check.steps()
-        }
+        Check::SameResponse { .. }
+        | Check::Agrees { .. }
+        | Check::TellsApart { .. }
+        | Check::TwoResources { .. } => expectation.check.steps(),
         _ => return,
     };
     let mut seen = BTreeSet::new();
@@ -417,7 +427,7 @@ fn check_references(expectation: &Expectation, node: &Node, case: &Case, problem
 
 /// The effects that are counted must be somebody's.
 fn check_marker(expectation: &Expectation, fields: &Node, case: &Case, problems: &mut Problems) {
-    let Check::Effects { marker, .. } = &expectation.check else {
+    let (Check::Effects { marker, .. } | Check::Events { marker, .. }) = &expectation.check else {
         return;
     };
     match marker {

@@ -51,6 +51,29 @@ pub enum SeekIn {
     Secrets,
 }
 
+/// What is claimed of the events that a marker's requests brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventClaim {
+    /// The number of different event ids.
+    Ids(Bound),
+    /// The number of deliveries, repeated ones included.
+    Deliveries(Bound),
+    /// The number of different events that our receiver took.
+    Taken(Bound),
+    /// A delivery that comes again is the same in this part.
+    Stable(EventPart),
+}
+
+/// A part of a delivery that can stay the same when it comes again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventPart {
+    /// The id of the event.
+    Id,
+    /// The body, for one id.
+    Body,
+}
+
 /// The kinds of checks.
 #[derive(Clone, Debug)]
 pub enum Check {
@@ -116,6 +139,20 @@ pub enum Check {
     Bounded {
         /// One probe, or all with a bound.
         probe: Option<String>,
+    },
+    /// What came to our receiver of events.
+    Events {
+        /// What is claimed.
+        claim: EventClaim,
+        /// Whose events.
+        marker: Marker,
+    },
+    /// What both answers say of one resource is the same.
+    Agrees {
+        /// The look-up.
+        of: StepName,
+        /// The other answer.
+        with: StepName,
     },
     /// Two readings agree.
     State {
@@ -205,6 +242,10 @@ impl Check {
     pub fn is_safety(&self) -> bool {
         match self {
             Check::Effects { bound, .. } => matches!(bound, Bound::AtMost(_)),
+            Check::Events { claim, .. } => matches!(
+                claim,
+                EventClaim::Ids(Bound::AtMost(_)) | EventClaim::Stable(EventPart::Id)
+            ),
             Check::OneResource { .. }
             | Check::TwoResources { .. }
             | Check::Exists { .. }
@@ -220,7 +261,10 @@ impl Check {
             names.iter().map(String::as_str).collect()
         }
         match self {
-            Check::Effects { .. } | Check::Bounded { .. } | Check::State { .. } => Vec::new(),
+            Check::Effects { .. }
+            | Check::Events { .. }
+            | Check::Bounded { .. }
+            | Check::State { .. } => Vec::new(),
             Check::Outcome { of, .. } | Check::OneResource { of } => all(of),
             Check::TwoResources { of } => all(of),
             Check::SameResponse { of, r#as } => {
@@ -245,7 +289,7 @@ impl Check {
             | Check::Json { of, .. } => vec![of],
             Check::TellsApart { of, from } => vec![of, from],
             Check::Unaffected { of, than, .. } => vec![of, than],
-            Check::Overlap { of, with } => vec![of, with],
+            Check::Overlap { of, with } | Check::Agrees { of, with } => vec![of, with],
             Check::Straddled { of, around } => std::iter::once(of.as_str())
                 .chain(around.of.as_deref())
                 .collect(),

@@ -19,7 +19,7 @@ mod words;
 
 use std::time::Duration;
 
-pub use expectation::{Bound, Check, Expectation, OutcomeBound, SeekIn};
+pub use expectation::{Bound, Check, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn};
 pub use fault::{Close, Fault, ResponsePart};
 pub use first_sent::FirstSent;
 pub use key::{Key, KeyShape, KeyTwist};
@@ -151,6 +151,8 @@ pub enum Need {
     Bound,
     /// A declared look-up.
     Lookup,
+    /// Events that our receiver gets.
+    Sink,
     /// Two base URLs of one API.
     Replicas,
     /// A retention that the contract declares.
@@ -243,6 +245,17 @@ pub enum Step {
         /// The hook that undoes it at the end, whatever happens.
         undo: Option<HookName>,
     },
+    /// Asks what became of an operation, without a retry.
+    Lookup(Lookup),
+    /// How our receiver of events treats the next deliveries.
+    Sink {
+        /// The step's name, where it has one.
+        name: Option<StepName>,
+        /// What it does with them.
+        answer: Receiving,
+        /// How many of them it treats so.
+        times: u32,
+    },
     /// Every live key of the run, sent once more.
     Recheck {
         /// The step's name.
@@ -260,6 +273,8 @@ impl Step {
             | Step::Burst { request, .. }
             | Step::Retry { request, .. } => Some(&request.name),
             Step::Read { name } | Step::Recheck { name, .. } => Some(name),
+            Step::Sink { name, .. } => name.as_deref(),
+            Step::Lookup(lookup) => Some(&lookup.name),
             Step::Together(_) | Step::Wait(_) | Step::Elapse { .. } | Step::Hook { .. } => None,
         }
     }
@@ -326,6 +341,84 @@ pub enum Wait {
     For(TimeSpan),
     /// What the step's response asked for.
     RetryAfter(StepName),
+    /// Our receiver has taken so many deliveries of events, or the time is over.
+    Deliveries {
+        /// How many.
+        count: u32,
+        /// For how long at most.
+        patience: Duration,
+    },
+}
+
+/// A question about an operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lookup {
+    /// The step's name.
+    pub name: StepName,
+    /// What is asked about.
+    pub what: LookedUp,
+    /// How.
+    pub by: LookupBy,
+    /// Who asks.
+    pub principal: Option<PrincipalRole>,
+}
+
+/// What a look-up asks about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LookedUp {
+    /// The operation of an earlier step.
+    Step(StepName),
+    /// An operation that never was, under this key.
+    Key(Key),
+}
+
+/// How an operation is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LookupBy {
+    /// By its key.
+    Key,
+    /// By something that was sent.
+    Reference,
+    /// By the identity of what it made.
+    Identity,
+}
+
+impl LookupBy {
+    /// The word in YAML and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            LookupBy::Key => "key",
+            LookupBy::Reference => "reference",
+            LookupBy::Identity => "identity",
+        }
+    }
+}
+
+/// What our receiver does with a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receiving {
+    /// Takes it: 204.
+    Ok,
+    /// Answers 500.
+    Error,
+    /// Closes the connection without an answer.
+    HangUp,
+    /// Leaves it unanswered for as long as the sender waits.
+    Stall,
+}
+
+impl Receiving {
+    /// The word in YAML and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Receiving::Ok => "ok",
+            Receiving::Error => "error",
+            Receiving::HangUp => "hang-up",
+            Receiving::Stall => "stall",
+        }
+    }
 }
 
 /// Which operation a step uses.

@@ -6,7 +6,8 @@ use super::expectation::Expectation;
 use super::moment::{FixedTime, TimeSpan};
 use super::request::{BurstFields, RequestFields, RetryFields, SendFields};
 use super::{
-    Case, Moment, Need, Release, Rounds, Runs, Scenario, Severity, Step, StepName, Until, Wait,
+    Case, Key, LookedUp, Lookup, LookupBy, Moment, Need, PrincipalRole, Receiving, Release, Rounds,
+    Runs, Scenario, Severity, Step, StepName, Until, Wait,
 };
 use crate::checklist::ItemId;
 use crate::hook::HookName;
@@ -97,14 +98,7 @@ fn is_alone(case: &Case) -> bool {
 }
 
 fn read_needs(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Need> {
-    const NOT_YET: [&str; 6] = [
-        "name",
-        "prepare",
-        "precondition",
-        "consumer",
-        "sink",
-        "documents",
-    ];
+    const NOT_YET: [&str; 5] = ["name", "prepare", "precondition", "consumer", "documents"];
     let mut needs = Vec::new();
     for node in nodes {
         if let Some(word) = node.as_text().filter(|word| NOT_YET.contains(word)) {
@@ -259,10 +253,11 @@ pub(super) fn read_steps(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<
     steps
 }
 
-const STEPS: [&str; 9] = [
-    "send", "burst", "retry", "together", "wait", "elapse", "read", "hook", "recheck",
+const STEPS: [&str; 11] = [
+    "send", "burst", "retry", "together", "wait", "elapse", "read", "hook", "lookup", "sink",
+    "recheck",
 ];
-const STEPS_NOT_YET: [&str; 4] = ["lookup", "cleanup", "sink", "prepare"];
+const STEPS_NOT_YET: [&str; 2] = ["cleanup", "prepare"];
 const REQUEST_NOT_YET: [&str; 3] = ["name", "only-if", "prepared"];
 
 fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<Step, Diagnostic> {
@@ -316,9 +311,9 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 patience: fields.r#for.map_or(Duration::from_secs(65), |time| time.0),
             })
         }
-        "read" | "recheck" if inside_together => Err(Diagnostic::error(format!(
-            "a together holds no {kind}: it would not know when to look"
-        ))
+        "read" | "recheck" | "sink" | "lookup" if inside_together => Err(Diagnostic::error(
+            format!("a together holds no {kind}: it would not know when"),
+        )
         .at(node.span.first_line())
         .help("put it before or after the together")),
         "together" if inside_together => {
@@ -374,6 +369,49 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 undo: fields.undo,
             })
         }
+        "lookup" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct LookupFields {
+                r#as: StepName,
+                of: Option<StepName>,
+                key: Option<Key>,
+                by: LookupBy,
+                principal: Option<PrincipalRole>,
+            }
+            let fields: LookupFields = yaml::decode(body)?;
+            let what = match (fields.of, fields.key) {
+                (Some(step), None) => LookedUp::Step(step),
+                (None, Some(key)) => LookedUp::Key(key),
+                _ => {
+                    return Err(Diagnostic::error(
+                        "a lookup asks about one thing: `of: STEP` or `key: fresh`",
+                    )
+                    .at(body.span.first_line()));
+                }
+            };
+            Ok(Step::Lookup(Lookup {
+                name: fields.r#as,
+                what,
+                by: fields.by,
+                principal: fields.principal,
+            }))
+        }
+        "sink" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct SinkFields {
+                r#as: Option<StepName>,
+                answer: Receiving,
+                times: Option<u32>,
+            }
+            let fields: SinkFields = yaml::decode(body)?;
+            Ok(Step::Sink {
+                name: fields.r#as,
+                answer: fields.answer,
+                times: fields.times.unwrap_or(1).max(1),
+            })
+        }
         "recheck" => {
             #[derive(Deserialize)]
             #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -398,6 +436,9 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
     }
 }
 
+/// How long deliveries are waited for unless the scenario says it.
+const DELIVERY: Duration = Duration::from_secs(60);
+
 fn read_wait(body: &Node) -> Result<Wait, Diagnostic> {
     #[derive(Deserialize)]
     #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -420,15 +461,17 @@ fn read_wait(body: &Node) -> Result<Wait, Diagnostic> {
             r#for: None,
         } => Ok(Wait::RetryAfter(step)),
         WaitFields {
-            deliveries: Some(_),
-            ..
-        } => Err(
-            Diagnostic::error("`wait: { deliveries }` is not supported yet").at(body.span.clone()),
-        ),
-        _ => Err(
-            Diagnostic::error("wait is `settled`, a duration, or { retry-after: STEP }")
-                .at(body.span.clone()),
-        ),
+            retry_after: None,
+            deliveries: Some(count),
+            r#for,
+        } => Ok(Wait::Deliveries {
+            count: count.max(1),
+            patience: r#for.map_or(DELIVERY, |time| time.0),
+        }),
+        _ => Err(Diagnostic::error(
+            "wait is `settled`, a duration, { retry-after: STEP }, or { deliveries: 2, for: 60s }",
+        )
+        .at(body.span.clone())),
     }
 }
 

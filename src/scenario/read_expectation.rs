@@ -1,6 +1,6 @@
 //! From YAML to an expectation: a map with a single key, its kind.
 
-use super::expectation::{Bound, Check, Expectation, OutcomeBound, SeekIn};
+use super::expectation::{Bound, Check, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn};
 use super::moment::FixedTime;
 use super::request::Marker;
 use super::shape::OneOrMany;
@@ -11,9 +11,10 @@ use crate::yaml::{self, Diagnostic, Node};
 use serde::Deserialize;
 
 /// The kinds that can be assumed. The last three belong to users' own scenarios.
-const ASSUMABLE: [&str; 7] = [
+const ASSUMABLE: [&str; 8] = [
     "effects",
     "outcome",
+    "events",
     "overlap",
     "straddled",
     "status",
@@ -59,7 +60,7 @@ impl<'de> Deserialize<'de> for OutcomeWord {
 }
 
 /// The names of the kinds, for messages.
-const KINDS: [&str; 20] = [
+const KINDS: [&str; 22] = [
     "effects",
     "outcome",
     "keeps",
@@ -69,6 +70,8 @@ const KINDS: [&str; 20] = [
     "exists",
     "nothing-foreign",
     "bounded",
+    "events",
+    "agrees",
     "state",
     "tells-apart",
     "retry-after",
@@ -83,7 +86,7 @@ const KINDS: [&str; 20] = [
 ];
 
 /// Kinds that a later version brings.
-const NOT_YET: [&str; 2] = ["events", "documented"];
+const NOT_YET: [&str; 1] = ["documented"];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -149,6 +152,34 @@ struct ForeignFields {
 #[serde(deny_unknown_fields)]
 struct BoundedFields {
     probe: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EventsFields {
+    ids: Option<BoundFields>,
+    deliveries: Option<BoundFields>,
+    taken: Option<BoundFields>,
+    stable: Option<EventPart>,
+    marker: Option<Marker>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct BoundFields {
+    at_most: Option<u64>,
+    at_least: Option<u64>,
+}
+
+impl BoundFields {
+    /// The one bound, and its word.
+    fn bound(&self) -> Option<(Bound, &'static str)> {
+        match (self.at_most, self.at_least) {
+            (Some(most), None) => Some((Bound::AtMost(most), "at-most")),
+            (None, Some(least)) => Some((Bound::AtLeast(least), "at-least")),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -232,6 +263,36 @@ struct CommonFields {
     unless: Option<Promise>,
 }
 
+/// What is claimed of events, and the id of the expectation.
+fn event_claim(fields: &EventsFields) -> Result<(EventClaim, String), &'static str> {
+    type Made = fn(Bound) -> EventClaim;
+    let bounded: [(&str, &Option<BoundFields>, Made); 3] = [
+        ("ids", &fields.ids, EventClaim::Ids),
+        ("deliveries", &fields.deliveries, EventClaim::Deliveries),
+        ("taken", &fields.taken, EventClaim::Taken),
+    ];
+    let mut claims = Vec::new();
+    for (word, fields, made) in bounded {
+        if let Some(fields) = fields {
+            let (bound, bounds) = fields
+                .bound()
+                .ok_or("a number has exactly one bound: at-most or at-least")?;
+            claims.push((made(bound), format!("events-{word}-{bounds}")));
+        }
+    }
+    if let Some(part) = fields.stable {
+        let word = match part {
+            EventPart::Id => "id",
+            EventPart::Body => "body",
+        };
+        claims.push((EventClaim::Stable(part), format!("events-stable-{word}")));
+    }
+    match claims.pop() {
+        Some(claim) if claims.is_empty() => Ok(claim),
+        _ => Err("events has exactly one of ids, deliveries, taken and stable"),
+    }
+}
+
 impl Expectation {
     /// Reads an assumption.
     pub(super) fn assumed(node: &Node) -> Result<Expectation, Diagnostic> {
@@ -242,7 +303,7 @@ impl Expectation {
             return Err(
                 Diagnostic::error(format!("`{}` cannot be assumed", entry.key))
                     .at(entry.key_span.clone())
-                    .help(format!("assumptions are {}", ASSUMABLE[..4].join(", "))),
+                    .help(format!("assumptions are {}", ASSUMABLE[..5].join(", "))),
             );
         }
         Expectation::read(node)
@@ -366,6 +427,22 @@ impl Expectation {
                     },
                     id,
                 )
+            }
+            "events" => {
+                let fields: EventsFields = yaml::decode(&own)?;
+                let (claim, id) = event_claim(&fields)
+                    .map_err(|message| Diagnostic::error(message).at(place()))?;
+                let marker = fields.marker.unwrap_or_default();
+                (Check::Events { claim, marker }, id)
+            }
+            "agrees" => {
+                let fields: OverlapFields = yaml::decode(&own)?;
+                let id = format!("agrees:{}+{}", fields.of, fields.with);
+                let check = Check::Agrees {
+                    of: fields.of,
+                    with: fields.with,
+                };
+                (check, id)
             }
             "state" => {
                 let fields: StateFields = yaml::decode(&own)?;

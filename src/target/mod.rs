@@ -17,6 +17,7 @@ pub mod request;
 pub mod secret;
 pub mod selector;
 mod sharing;
+pub mod sink;
 pub mod syntax;
 pub mod time_shift;
 pub mod tree;
@@ -41,6 +42,7 @@ use principal::Role;
 use request::Pair;
 use secret::SecretValue;
 use selector::Selector;
+use sink::Sink;
 use tree::Tree;
 
 /// The API under test.
@@ -82,6 +84,8 @@ pub struct Target {
     pub hooks: Hooks,
     /// A server that the tool starts itself.
     pub server: Option<Server>,
+    /// Our receiver of the target's events.
+    pub sink: Option<Sink>,
     /// Every secret of the file, for masking.
     pub secrets: Vec<SecretValue>,
     /// The sign that this is no sandbox, as a sentence.

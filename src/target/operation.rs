@@ -13,6 +13,7 @@ use super::request::Patch;
 use super::request::Request;
 use super::selector::Selector;
 use super::selector::SelectorTemplate;
+use super::sink::Events;
 use crate::hook::HookName;
 
 /// One endpoint of the target that changes something.
@@ -43,6 +44,8 @@ pub struct Operation {
     pub result: Option<AsyncResult>,
     /// How effects are seen, in the order of the file.
     pub effects: Vec<Probe>,
+    /// Which events it sends, and how they are known.
+    pub events: Option<Events>,
     /// Reads what was made.
     pub read: Option<Request>,
     /// Removes what was made.
@@ -171,11 +174,20 @@ pub enum NextPage {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lookup {
     /// By the key.
-    pub by_key: Option<Request>,
+    pub by_key: Option<LookupWay>,
     /// By something that was sent.
-    pub by_reference: Option<Request>,
+    pub by_reference: Option<LookupWay>,
     /// By the identity of what was made.
-    pub by_identity: Option<Request>,
+    pub by_identity: Option<LookupWay>,
+}
+
+/// One way to ask.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LookupWay {
+    /// What is asked.
+    pub request: Request,
+    /// Where the identity stands in the answer; empty: where it stands in the operation's own.
+    pub identity: Vec<Selector>,
 }
 
 /// Something that must exist before an operation can be sent.

@@ -48,6 +48,8 @@ pub enum Placeholder {
     RunStarted,
     /// `${port}`: the port that the tool chose for the server.
     Port,
+    /// `${sink.url}`: where the target delivers its events.
+    SinkUrl,
     /// `${seconds}`: how far `advance-clock` moves the clock.
     Seconds,
     /// `${identity}`: the identity of what was made.
@@ -175,6 +177,7 @@ impl fmt::Display for Placeholder {
             Placeholder::Run => out.write_str("run"),
             Placeholder::RunStarted => out.write_str("run.started"),
             Placeholder::Port => out.write_str("port"),
+            Placeholder::SinkUrl => out.write_str("sink.url"),
             Placeholder::Seconds => out.write_str("seconds"),
             Placeholder::Identity => out.write_str("identity"),
             Placeholder::GivenIdentity => out.write_str("given.identity"),
@@ -186,7 +189,7 @@ impl fmt::Display for Placeholder {
 }
 
 /// The names that are built in, for messages and for the environment of commands.
-pub const BUILT_IN: [&str; 13] = [
+pub const BUILT_IN: [&str; 14] = [
     "marker",
     "unique",
     "key",
@@ -196,6 +199,7 @@ pub const BUILT_IN: [&str; 13] = [
     "run",
     "run.started",
     "port",
+    "sink.url",
     "seconds",
     "identity",
     "given.identity",

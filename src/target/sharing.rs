@@ -51,14 +51,21 @@ impl Reading {
 /// For how long the value of a placeholder stays the same.
 fn lifetime(placeholder: &Placeholder, target: &Target) -> Lifetime {
     match placeholder {
+        Placeholder::Fixture(name) => target
+            .fixture(name)
+            .map_or(Lifetime::Run, |fixture| fixture.per),
+        other => lifetime_of(other),
+    }
+}
+
+/// The same for a placeholder that is no fixture.
+pub(super) fn lifetime_of(placeholder: &Placeholder) -> Lifetime {
+    match placeholder {
         Placeholder::Key
         | Placeholder::Unique
         | Placeholder::Request(_)
         | Placeholder::GivenIdentity => Lifetime::Key,
         Placeholder::Marker => Lifetime::Scenario,
-        Placeholder::Fixture(name) => target
-            .fixture(name)
-            .map_or(Lifetime::Run, |fixture| fixture.per),
         _ => Lifetime::Run,
     }
 }

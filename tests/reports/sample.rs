@@ -11,7 +11,7 @@ use idemspec::transcript::{
     Times, Transcript,
 };
 use idemspec::verdict::Verdict;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Ends CDATA, moves the cursor, reorders, and is no XML.
@@ -89,6 +89,7 @@ pub fn case(scenario: &str, case: Option<&str>) -> CaseReport {
         title: "Requests with one key released together make one effect".to_owned(),
         severity: Severity::Critical,
         skipped: None,
+        known: BTreeMap::new(),
         findings: Vec::new(),
         transcript: Transcript::default(),
     }
@@ -203,6 +204,7 @@ pub fn exchange(copy: u32, body: &str) -> Exchange {
             reworded: false,
         },
         times: Times {
+            released: None,
             sent: Some(Duration::from_millis(1_000)),
             first_byte: None,
             last_byte: None,
@@ -225,6 +227,7 @@ pub fn exchange(copy: u32, body: &str) -> Exchange {
             tokens: Vec::new(),
         }),
         late: None,
+        lookup: None,
         outcome: Outcome::from(Meaning::Executed),
     }
 }

@@ -67,6 +67,8 @@ fn need(reason: &str) -> String {
         "a probe with `bound`"
     } else if has("no effects that could be seen") {
         "effects"
+    } else if has("declares no events") {
+        "sink and webhook"
     } else if has("declares no lookup") {
         "lookup"
     } else if has("works on no resource") {

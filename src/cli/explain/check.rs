@@ -3,7 +3,9 @@
 use super::request::{moment, names};
 use crate::outcome::Outcome;
 use crate::promise::Level;
-use crate::scenario::{Bound, Check, Expectation, Marker, OperationRole, OutcomeBound, SeekIn};
+use crate::scenario::{
+    Bound, Check, EventClaim, EventPart, Expectation, Marker, OperationRole, OutcomeBound, SeekIn,
+};
 
 /// `There is at most one effect (a break is a warning; void where the contract allows otherwise)`.
 pub(super) fn expectation(expectation: &Expectation) -> String {
@@ -78,6 +80,10 @@ fn check(check: &Check) -> String {
             Some(probe) => format!("The probe `{probe}` keeps its bound"),
             None => "Every probe with a bound keeps it".to_owned(),
         },
+        Check::Events { claim, marker } => format!("{}{}", events(*claim), marked(marker)),
+        Check::Agrees { of, with } => {
+            format!("What `{of}` says of the resource is what `{with}` says")
+        }
         Check::State { reading, same_as } => {
             format!("The state in `{reading}` is that of `{same_as}`")
         }
@@ -140,12 +146,7 @@ fn effects(
         OperationRole::Other => text.push_str(" of the other operation"),
         OperationRole::OtherMethod => text.push_str(" of the other method"),
     }
-    match marker {
-        Marker::Named(name) if name == "main" => {}
-        Marker::Named(name) => text.push_str(&format!(" marked `{name}`")),
-        Marker::FreshEach => text.push_str(" for each copy"),
-        Marker::Of(step) => text.push_str(&format!(" marked like `{step}`")),
-    }
+    text.push_str(&marked(marker));
     if let Some(probe) = probe {
         text.push_str(&format!(" by the probe `{probe}`"));
     }
@@ -153,6 +154,49 @@ fn effects(
         text.push_str(&format!(" in the reading `{reading}`"));
     }
     text
+}
+
+/// What is claimed of events.
+fn events(claim: EventClaim) -> String {
+    let number = |bound: Bound, one: &str, more: &str| {
+        let (word, number) = match bound {
+            Bound::AtMost(number) => ("at most", number),
+            Bound::AtLeast(number) => ("at least", number),
+        };
+        let noun = if number == 1 { one } else { more };
+        format!("{word} {number} {noun}")
+    };
+    match claim {
+        EventClaim::Ids(bound) => format!(
+            "The events that come have {}",
+            number(bound, "id between them", "different ids")
+        ),
+        EventClaim::Deliveries(bound) => {
+            format!(
+                "There is {} of an event",
+                number(bound, "delivery", "deliveries")
+            )
+        }
+        EventClaim::Taken(bound) => format!(
+            "Our receiver takes {}",
+            number(bound, "event", "different events")
+        ),
+        EventClaim::Stable(EventPart::Id) => {
+            "An event that is delivered again keeps its id".to_owned()
+        }
+        EventClaim::Stable(EventPart::Body) => {
+            "An event that is delivered again keeps its body".to_owned()
+        }
+    }
+}
+
+fn marked(marker: &Marker) -> String {
+    match marker {
+        Marker::Named(name) if name == "main" => String::new(),
+        Marker::Named(name) => format!(" marked `{name}`"),
+        Marker::FreshEach => " for each copy".to_owned(),
+        Marker::Of(step) => format!(" marked like `{step}`"),
+    }
 }
 
 /// The set by its group's word where it is one, else meaning by meaning.

@@ -171,6 +171,7 @@ fn need(need: Need) -> &'static str {
         Need::State => "a probe of a state",
         Need::Bound => "a probe with a bound",
         Need::Lookup => "a declared look-up",
+        Need::Sink => "events that our receiver gets",
         Need::Replicas => "two base URLs of one API",
         Need::Retention => "a declared retention",
         Need::RetentionFromCompletion => "a declared retention that begins with completion",

@@ -1,7 +1,7 @@
 //! Steps in words: one sentence each.
 
 use super::request::{moment, request};
-use crate::scenario::{Release, Step, Until, Wait};
+use crate::scenario::{LookedUp, Receiving, Release, Step, Until, Wait};
 
 /// One line for each step, with its number; those of a `together` are lines of their own.
 pub(super) fn steps(steps: &[Step]) -> Vec<String> {
@@ -80,6 +80,14 @@ fn sentence(step: &Step) -> String {
         Step::Wait(Wait::RetryAfter(step)) => {
             format!("Wait as long as the response to `{step}` asks for.")
         }
+        Step::Wait(Wait::Deliveries { count, patience }) => format!(
+            "Wait until our receiver has taken {} of events, for {} at most.",
+            match count {
+                1 => "one delivery".to_owned(),
+                more => format!("{more} deliveries"),
+            },
+            humantime::format_duration(*patience)
+        ),
         Step::Elapse { time, at: None } => format!("Let {time} pass in the target."),
         Step::Elapse { time, at: Some(at) } => {
             format!("Let {time} pass in the target, {}.", moment(at, "it"))
@@ -94,6 +102,42 @@ fn sentence(step: &Step) -> String {
                 .map(|undo| format!("; at the end `{}` undoes it", undo.name()))
                 .unwrap_or_default();
             format!("Run the hook `{}`{at}{undo}.", run.name())
+        }
+        Step::Lookup(lookup) => {
+            let what = match &lookup.what {
+                LookedUp::Step(step) => format!("the operation of `{step}`"),
+                LookedUp::Key(_) => "an operation that never was".to_owned(),
+            };
+            let who = lookup
+                .principal
+                .map(|principal| format!(" as {}", principal.name()))
+                .unwrap_or_default();
+            format!(
+                "Look up {what} by its {}{who}, as `{}`.",
+                lookup.by.name(),
+                lookup.name
+            )
+        }
+        Step::Sink {
+            name,
+            answer,
+            times,
+        } => {
+            let how = match answer {
+                Receiving::Ok => "takes",
+                Receiving::Error => "answers 500 to",
+                Receiving::HangUp => "hangs up on",
+                Receiving::Stall => "leaves unanswered",
+            };
+            let which = match times {
+                1 => "the next delivery".to_owned(),
+                more => format!("the next {more} deliveries"),
+            };
+            let name = name
+                .as_ref()
+                .map(|name| format!(", as `{name}`"))
+                .unwrap_or_default();
+            format!("Our receiver {how} {which} of an event{name}.")
         }
         Step::Recheck { name, at_most } => format!(
             "Send every key of the run that is still remembered once more, {at_most} at most, as `{name}`."

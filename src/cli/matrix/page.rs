@@ -59,7 +59,9 @@ impl Matrix {
              that keeps that contract; each column is a contract that this run was judged under. A cell\n\
              says in how many promises the run breaks the other contract at the level *must*; `=` is in\n\
              none. What should differ was told from the two contracts alone, before anything was looked\n\
-             at: `!` marks a cell in which it came otherwise. `+n` are differences that the run cannot show.\n\n{}.\n\n",
+             at: `!` marks a cell in which it came otherwise, `+n` are differences that the run does not\n\
+             show. `*` marks a demo that gives tenants each other's results, as its contract has it: that\n\
+             fails point 6 of the checklist under every contract, its own included.\n\n{}.\n\n",
             self.version,
             self.summary()
         );
@@ -107,6 +109,9 @@ fn cell(pair: &Pair) -> String {
     };
     if !pair.hidden.is_empty() {
         let _ = write!(cell, "+{}", pair.hidden.len());
+    }
+    if pair.leaks {
+        cell.push('*');
     }
     if !pair.unexpected.is_empty() {
         cell.push('!');

@@ -2,10 +2,14 @@
 
 use super::expected::{Demo, Expected};
 use crate::contract::Contract;
+use crate::demo::policy::Gives;
 use crate::judge::Finding;
 use crate::promise::{Level, Promise};
 use crate::scenario::{Check, Expectation};
 use crate::verdict::Verdict;
+
+/// The point of the checklist that results are given to their owners only.
+const AUTHENTICATION: u8 = 6;
 
 /// A demo that keeps one contract, held to another one.
 #[derive(Clone, Debug)]
@@ -18,6 +22,9 @@ pub struct Pair {
     pub differs: Vec<Promise>,
     /// The promises in which the two differ, and of which the run shows nothing; with why.
     pub hidden: Vec<(Promise, String)>,
+    /// Whether the demo gives tenants each other's results, as its contract has it: that breaks an
+    /// invariant, whatever it is held to.
+    pub leaks: bool,
     /// What came otherwise than expected, in sentences.
     pub unexpected: Vec<String>,
 }
@@ -50,6 +57,7 @@ pub(super) fn compare(
         held: held.name.clone(),
         differs: Vec::new(),
         hidden: Vec::new(),
+        leaks: false,
         unexpected: Vec::new(),
     };
     for promise in Promise::ALL {
@@ -71,10 +79,15 @@ pub(super) fn compare(
         }
     }
     for (expectation, finding) in findings {
-        if finding.promise.is_none() && fails(finding) && !follows(demo, held, expectation) {
-            pair.unexpected
-                .push(format!("{}: {}", finding.name, finding.reason));
+        if finding.promise.is_some() || !fails(finding) || follows(demo, held, expectation) {
+            continue;
         }
+        if finding.item.number() == AUTHENTICATION && demo.does.allows(Promise::OtherPrincipal) {
+            pair.leaks = true;
+            continue;
+        }
+        pair.unexpected
+            .push(format!("{}: {}", finding.name, finding.reason));
     }
     pair
 }
@@ -87,7 +100,11 @@ fn follows(demo: &Demo<'_>, held: &Contract, expectation: &Expectation) -> bool 
         (_, Some(promise)) => {
             differs(promise) || (demo.does.allows(promise) && !held.allows(promise))
         }
-        (Check::SameResponse { .. }, None) => differs(Promise::Replay),
+        (Check::SameResponse { .. }, None) => {
+            let replay = &demo.policy.replay;
+            let stored = matches!(replay.gives, Gives::Stored) && replay.status.is_none();
+            differs(Promise::Replay) || !stored
+        }
         (_, None) => false,
     }
 }

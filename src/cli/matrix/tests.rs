@@ -169,3 +169,15 @@ fn a_break_beside_the_promises_must_follow_from_one() {
     );
     assert_eq!(beside("generic", None).unexpected.len(), 1);
 }
+
+#[test]
+fn a_contract_that_shares_keys_between_tenants_breaks_an_invariant_by_itself() {
+    let leak = || Finding {
+        item: ItemId::from_name("item-6").expect("an item"),
+        ..finding(None, Verdict::Fail)
+    };
+    let itself = held_to("redis-middleware", "redis-middleware", None, leak());
+    assert!(itself.leaks && itself.unexpected.is_empty());
+    let other = held_to("brandur", "brandur", None, leak());
+    assert!(!other.leaks && other.unexpected.len() == 1);
+}

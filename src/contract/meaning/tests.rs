@@ -492,3 +492,24 @@ fn the_copy_that_was_sent_first_need_not_have_arrived_first() {
     assert_eq!(burst.exchanges[0].outcome, Outcome::from(Meaning::InFlight));
     means("alone", GENERIC, vec![got(409)], &[Meaning::Refused]);
 }
+
+#[test]
+fn a_look_up_finds_the_operation_or_not_whatever_its_key() {
+    use crate::scenario::LookupBy;
+    let asked = |mut exchange: Exchange| {
+        exchange.lookup = Some(LookupBy::Key);
+        exchange.key.value = None;
+        last(&contract(GENERIC), round(vec![paid("p1"), exchange]))
+    };
+    for (exchange, meaning) in [
+        (named(200, "p1"), Meaning::Found),
+        (got(200), Meaning::NotFound),
+        (got(404), Meaning::NotFound),
+        (got(403), Meaning::Unauthorized),
+        (got(400), Meaning::Refused),
+        (got(503), Meaning::ServerError),
+    ] {
+        let status = exchange.response.as_ref().map(|response| response.status);
+        assert_eq!(asked(exchange), meaning.into(), "{status:?}");
+    }
+}

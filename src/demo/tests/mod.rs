@@ -1,6 +1,7 @@
 //! Tests of the whole API over loopback.
 
 mod correct;
+mod events;
 mod flaws;
 mod policy;
 mod surface;

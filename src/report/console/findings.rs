@@ -2,64 +2,36 @@
 
 use super::{Detail, Look, color};
 use crate::checklist::ItemId;
-use crate::grade::{CaseReport, Report};
+use crate::grade::Report;
 use crate::judge::Finding;
+use crate::report::again;
 use crate::report::clean::line;
-use crate::report::entry::{Entry, Standing, entries, severity};
+use crate::report::entry::Standing;
 use crate::report::evidence;
-use crate::scenario::Severity;
+use crate::report::gravity::{self, Broken};
 use anstyle::AnsiColor;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// One block for each case that something is broken in.
 pub(super) fn broken(report: &Report, look: &Look, text: &mut String) {
-    let mut cases: Vec<(&CaseReport, Vec<Entry<'_>>)> = report
-        .scenarios
-        .iter()
-        .map(|case| (case, broken_entries(case)))
-        .filter(|(_, entries)| !entries.is_empty())
-        .collect();
-    cases.sort_by_key(|(_, entries)| std::cmp::Reverse(entries.iter().map(gravity).max()));
-    for (case, entries) in cases {
-        block(case, &entries, look, text);
+    for broken in gravity::broken(report) {
+        block(report, &broken, look, text);
     }
 }
 
-fn broken_entries(case: &CaseReport) -> Vec<Entry<'_>> {
-    let mut broken: Vec<Entry<'_>> = entries(case)
-        .into_iter()
-        .filter(|entry| matches!(entry.standing, Standing::Fail | Standing::Warn))
-        .collect();
-    broken.sort_by_key(|entry| std::cmp::Reverse(gravity(entry)));
-    broken
-}
-
-fn gravity(entry: &Entry<'_>) -> (Standing, Severity) {
-    let severity = entry
-        .finding
-        .map_or(entry.case.severity, |finding| finding.severity);
-    (entry.standing, severity)
-}
-
-fn block(case: &CaseReport, entries: &[Entry<'_>], look: &Look, text: &mut String) {
-    let Some(gravest) = entries.first() else {
-        return;
-    };
-    let (standing, worst) = gravity(gravest);
-    let word = match standing {
-        Standing::Fail => severity(worst),
-        _ => standing.name(),
-    };
+fn block(report: &Report, broken: &Broken<'_>, look: &Look, text: &mut String) {
+    let case = broken.case;
+    let (standing, _) = broken.gravity();
     let _ = writeln!(
         text,
         "{} {}",
-        look.paint(&format!("{word}:"), color(standing)),
+        look.paint(&format!("{}:", broken.word()), color(standing)),
         look.bold(&line(&case.title)),
     );
     let _ = writeln!(text, "  {}", line(&case.name()));
     let mut explained: Vec<ItemId> = Vec::new();
-    for entry in entries {
+    for entry in &broken.entries {
         let Some(finding) = entry.finding else {
             continue;
         };
@@ -70,7 +42,10 @@ fn block(case: &CaseReport, entries: &[Entry<'_>], look: &Look, text: &mut Strin
             let _ = writeln!(text, "      why it matters: {}", item.why);
         }
     }
-    for (number, marked) in rounds(case, entries, look.detail) {
+    if let Some(command) = again::command(report, case) {
+        let _ = writeln!(text, "      see it again:   {command}");
+    }
+    for (number, marked) in rounds(broken, look.detail) {
         let Some(round) = case
             .transcript
             .rounds
@@ -99,23 +74,15 @@ fn sentence(finding: &Finding, standing: Standing, look: &Look, text: &mut Strin
     );
 }
 
-/// The rounds that the findings are seen in, each with the exchanges that they point to: the first
-/// failed one of each finding, or every one that they name.
-fn rounds(case: &CaseReport, entries: &[Entry<'_>], detail: Detail) -> BTreeMap<u32, Vec<usize>> {
-    let mut rounds: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-    for finding in entries.iter().filter_map(|entry| entry.finding) {
-        let first = evidence::round(case, finding).map(|round| round.number);
-        let pointed = finding.evidence.iter().map(|evidence| evidence.round);
-        let numbers: Vec<u32> = match detail {
-            Detail::Verbose => first.into_iter().chain(pointed).collect(),
-            Detail::Quiet | Detail::Normal => first.into_iter().collect(),
-        };
-        for number in numbers {
-            let marked = rounds.entry(number).or_default();
-            for evidence in &finding.evidence {
-                if evidence.round == number && !marked.contains(&evidence.exchange) {
-                    marked.push(evidence.exchange);
-                }
+/// The rounds that are shown, each with the exchanges that findings point to: the first failed one
+/// of each finding, or every one that they name.
+fn rounds(broken: &Broken<'_>, detail: Detail) -> BTreeMap<u32, Vec<usize>> {
+    let mut rounds = broken.rounds();
+    if detail == Detail::Verbose {
+        for evidence in broken.findings().flat_map(|finding| &finding.evidence) {
+            let marked = rounds.entry(evidence.round).or_default();
+            if !marked.contains(&evidence.exchange) {
+                marked.push(evidence.exchange);
             }
         }
     }
@@ -124,17 +91,7 @@ fn rounds(case: &CaseReport, entries: &[Entry<'_>], detail: Detail) -> BTreeMap<
 
 /// Why some findings show nothing, each reason once.
 pub(super) fn inconclusive(report: &Report, look: &Look, text: &mut String) {
-    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-    for entry in report.scenarios.iter().flat_map(entries) {
-        if entry.standing != Standing::Inconclusive {
-            continue;
-        }
-        let name = entry.name();
-        match reasons.iter_mut().find(|(why, _)| *why == entry.reason()) {
-            Some((_, names)) => names.push(name),
-            None => reasons.push((entry.reason(), vec![name])),
-        }
-    }
+    let reasons = gravity::inconclusive(report);
     if reasons.is_empty() {
         return;
     }

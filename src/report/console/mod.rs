@@ -7,7 +7,8 @@ mod tables;
 
 use super::clean::line;
 use super::entry::{Standing, counts};
-use crate::grade::{Counts, Grade, Report};
+use super::words;
+use crate::grade::{Grade, Report};
 use crate::verdict::Verdict;
 use anstyle::{AnsiColor, Color, Style};
 use std::fmt::Write;
@@ -101,18 +102,16 @@ fn last_line(report: &Report, look: &Look, text: &mut String) {
         let word = look.paint("Stopped", AnsiColor::Red);
         let _ = write!(text, "{word}: {}; ", line(why));
     }
-    let (word, color) = match report.verdict {
-        None => ("Nothing ran", AnsiColor::Red),
-        Some(Verdict::Skip) => ("Nothing applied", AnsiColor::Yellow),
-        Some(Verdict::Pass) => ("Passed", AnsiColor::Green),
-        Some(Verdict::Inconclusive) => ("Inconclusive", AnsiColor::Yellow),
-        Some(Verdict::Fail) => ("Failed", AnsiColor::Red),
+    let color = match report.verdict {
+        None | Some(Verdict::Fail) => AnsiColor::Red,
+        Some(Verdict::Skip | Verdict::Inconclusive) => AnsiColor::Yellow,
+        Some(Verdict::Pass) => AnsiColor::Green,
     };
     let _ = write!(
         text,
         "{}: {}",
-        look.paint(word, color),
-        in_words(counts(report))
+        look.paint(words::verdict(report.verdict), color),
+        words::counts(counts(report))
     );
     let mut parts = Vec::new();
     for (grade, says) in [
@@ -142,19 +141,6 @@ fn last_line(report: &Report, look: &Look, text: &mut String) {
     text.push('\n');
 }
 
-/// `1 failed, 2 warnings, 80 passed, 3 inconclusive, 9 skipped`.
-fn in_words(counts: Counts) -> String {
-    let warnings = match counts.warn {
-        0 => String::new(),
-        1 => "1 warning, ".to_owned(),
-        more => format!("{more} warnings, "),
-    };
-    format!(
-        "{} failed, {warnings}{} passed, {} inconclusive, {} skipped",
-        counts.fail, counts.pass, counts.inconclusive, counts.skip
-    )
-}
-
 impl Look {
     fn paint(&self, text: &str, color: AnsiColor) -> String {
         self.styled(text, Style::new().bold().fg_color(Some(Color::Ansi(color))))
@@ -178,7 +164,7 @@ fn color(standing: Standing) -> AnsiColor {
     match standing {
         Standing::Skip => AnsiColor::BrightBlack,
         Standing::Pass => AnsiColor::Green,
-        Standing::Warn | Standing::Inconclusive => AnsiColor::Yellow,
+        Standing::Known | Standing::Warn | Standing::Inconclusive => AnsiColor::Yellow,
         Standing::Fail => AnsiColor::Red,
     }
 }

@@ -1,12 +1,12 @@
 //! The tables: every case, the nine points, and declared against observed.
 
 use super::{Detail, Look, color};
-use crate::grade::{CaseReport, Counts, Grade, PromiseReport, Report};
+use crate::grade::{CaseReport, Counts, Grade, Report};
 use crate::judge::Observation;
-use crate::promise::Strength;
 use crate::report::clean::{line, shorten};
 use crate::report::entry::{Standing, entries};
 use crate::report::evidence::plain_table;
+use crate::report::words;
 use anstyle::AnsiColor;
 use comfy_table::{Cell, Color, ColumnConstraint, Table};
 use std::fmt::Write;
@@ -149,13 +149,13 @@ pub(super) fn checklist(report: &Report, look: &Look, text: &mut String) {
 }
 
 fn grade(grade: Grade) -> (&'static str, AnsiColor) {
-    match grade {
-        Grade::NotChecked => ("not checked", AnsiColor::BrightBlack),
-        Grade::Met => ("met", AnsiColor::Green),
-        Grade::PartlyShown => ("partly shown", AnsiColor::Yellow),
-        Grade::NotShown => ("not shown", AnsiColor::Yellow),
-        Grade::Broken => ("broken", AnsiColor::Red),
-    }
+    let color = match grade {
+        Grade::NotChecked => AnsiColor::BrightBlack,
+        Grade::Met => AnsiColor::Green,
+        Grade::PartlyShown | Grade::NotShown => AnsiColor::Yellow,
+        Grade::Broken => AnsiColor::Red,
+    };
+    (words::grade(grade), color)
 }
 
 /// The counts that are not 0, the gravest first.
@@ -176,10 +176,7 @@ fn in_short(counts: Counts) -> String {
 
 /// What is declared against what was observed, wherever there is either.
 pub(super) fn promises(report: &Report, look: &Look, text: &mut String) {
-    let worth_showing = |promise: &&PromiseReport| {
-        promise.strength != Strength::Unspecified || !promise.observed.is_empty()
-    };
-    let mut promises = report.promises.iter().filter(worth_showing).peekable();
+    let mut promises = words::promises(report).peekable();
     if promises.peek().is_none() {
         return;
     }
@@ -197,7 +194,7 @@ pub(super) fn promises(report: &Report, look: &Look, text: &mut String) {
         table.add_row(vec![
             Cell::new(line(&promise.operation)),
             Cell::new(promise.promise.name()),
-            Cell::new(strength(promise.strength)),
+            Cell::new(words::strength(promise.strength)),
             Cell::new(line(&promise.declared)),
             Cell::new(observed(&promise.observed)),
             match promise.kept {
@@ -209,15 +206,6 @@ pub(super) fn promises(report: &Report, look: &Look, text: &mut String) {
     }
     keep_whole(&mut table, 2, look.width);
     let _ = writeln!(text, "{}\n", table.trim_fmt());
-}
-
-fn strength(strength: Strength) -> &'static str {
-    match strength {
-        Strength::Unspecified => "–",
-        Strength::May => "may",
-        Strength::Should => "should",
-        Strength::Must => "must",
-    }
 }
 
 fn observed(observations: &[Observation]) -> String {

@@ -3,6 +3,7 @@
 
 mod callers;
 mod effects;
+mod events;
 mod identity;
 mod operation;
 mod reads;
@@ -29,6 +30,7 @@ pub(super) async fn check(world: &World, plan: &Plan, all: bool) -> TargetCheck 
         return sheet.into_check();
     }
     let operations = operations(world, plan);
+    events::register(world, &operations, &mut sheet).await;
     let may_go_on = callers::check(world, &operations, &mut sheet).await;
     for operation in operations {
         if !may_go_on || (!all && sheet.is_useless()) || world.is_stopped() {
@@ -51,12 +53,14 @@ async fn one(world: &World, operation: &Operation, plan: &Plan, sheet: &mut Shee
     if measured.broken.is_some() {
         return;
     }
-    let mut apart = sheet.apart();
+    let (mut apart, mut downstream) = (sheet.apart(), sheet.apart());
     tokio::join!(
         variants::check(world, operation, &measured, plan, sheet),
         reads::check(world, operation, &measured, &mut apart),
+        events::check(world, operation, &measured, &mut downstream),
     );
     sheet.add(apart);
+    sheet.add(downstream);
 }
 
 /// Whether the target takes connections at all.

@@ -61,6 +61,7 @@ impl Reader<'_> {
         let mut mentions = BTreeSet::new();
         let ours = |name: &str| {
             BUILT_IN.contains(&name)
+                || name == "sink_url"
                 || self.names("vars").contains(&name)
                 || self.names("fixtures").contains(&name)
         };

@@ -100,6 +100,12 @@ impl Site {
                 !matches!(part, PartOfFile::BaseUrl | PartOfFile::Loading)
             }
             Placeholder::Port => part != PartOfFile::Loading,
+            Placeholder::SinkUrl => {
+                if reader.document.get("sink").is_none() {
+                    return Some("${sink.url} needs a top key `sink`".to_string());
+                }
+                !matches!(part, PartOfFile::BaseUrl | PartOfFile::Loading)
+            }
             Placeholder::Seconds => part == PartOfFile::Hook,
             Placeholder::Uuid => {
                 if self.intent && part == PartOfFile::Operation {

@@ -12,8 +12,6 @@ fn features_that_are_not_built_are_refused_by_name() {
         (minimal("    prepare: GET /cart\n"), "prepare", 6),
         (minimal("    precondition: x\n"), "precondition", 6),
         (minimal("    kind: consumer\n"), "kind", 6),
-        (minimal("    effects: { e: sink }\n"), "sink", 6),
-        (minimal("sink: { listen: \"127.0.0.1:1\" }\n"), "sink", 6),
         (minimal("documents: { openapi: x }\n"), "documents", 6),
         (
             minimal("principals: { owner: { oauth2: { token-url: x } } }\n"),
@@ -33,11 +31,6 @@ fn features_that_are_not_built_are_refused_by_name() {
         (
             minimal("principals: { owner: { tls: { cert: x } } }\n"),
             "tls",
-            6,
-        ),
-        (
-            minimal("    effects: { e: { webhook: { $.a: b }, ids: $.id } }\n"),
-            "webhook",
             6,
         ),
         (

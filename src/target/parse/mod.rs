@@ -15,6 +15,7 @@ mod probe;
 mod reader;
 mod request;
 mod settings;
+mod sink;
 mod template;
 mod value;
 mod variant;

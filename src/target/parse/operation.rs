@@ -15,6 +15,7 @@ use crate::target::key::KeyPlace;
 use crate::target::matcher::Match;
 use crate::target::operation::AsyncResult;
 use crate::target::operation::Lookup;
+use crate::target::operation::LookupWay;
 use crate::target::operation::Operation;
 use crate::target::request::Body;
 use crate::target::request::Request;
@@ -83,11 +84,23 @@ impl Reader<'_> {
         let effects = fields
             .take("effects")
             .map(|node| self.entries(node, "effects"));
-        let effects = effects
+        let (webhooks, probes): (Vec<_>, Vec<_>) = effects
             .unwrap_or_default()
             .iter()
+            .partition(|probe| probe.value.get("webhook").is_some());
+        let effects = probes
+            .into_iter()
             .filter_map(|probe| self.probe(&probe.key, &probe.value, site(PartOfFile::Effects)))
             .collect();
+        if let [_, second, ..] = webhooks.as_slice() {
+            self.error(
+                &second.key_span,
+                "the events of an operation are seen by one probe with `webhook`",
+            );
+        }
+        let events = webhooks
+            .first()
+            .and_then(|probe| self.events(&probe.key, &probe.value, site(PartOfFile::Effects)));
         let read = fields
             .take("read")
             .and_then(|node| self.request(node, site(PartOfFile::Afterwards)));
@@ -116,6 +129,7 @@ impl Reader<'_> {
             identity: identity.unwrap_or_default(),
             result,
             effects,
+            events,
             read,
             cleanup,
             lookup,
@@ -169,7 +183,7 @@ impl Reader<'_> {
         let mut fields = self.fields(node, "lookup");
         let mut way = |name| {
             let node: Option<&Node> = fields.take(name);
-            node.and_then(|node| self.request(node, site))
+            node.and_then(|node| self.lookup_way(node, site))
         };
         let lookup = Lookup {
             by_key: way("by-key"),
@@ -178,6 +192,26 @@ impl Reader<'_> {
         };
         fields.finish();
         lookup
+    }
+
+    /// A request, or a map of one with where the identity stands in its answer.
+    fn lookup_way(&self, node: &Node, site: Site) -> Option<LookupWay> {
+        if node.get("request").is_none() {
+            return Some(LookupWay {
+                request: self.request(node, site)?,
+                identity: Vec::new(),
+            });
+        }
+        let mut fields = self.fields(node, "a look-up");
+        let request = fields.take("request");
+        let identity = fields.take("identity");
+        fields.finish();
+        Some(LookupWay {
+            request: self.request(request?, site)?,
+            identity: identity
+                .map(|node| self.selectors(node))
+                .unwrap_or_default(),
+        })
     }
 
     fn result(&self, node: &Node, site: Site) -> Option<AsyncResult> {

@@ -21,12 +21,7 @@ impl Reader<'_> {
     /// One probe.
     pub(super) fn probe(&self, name: &str, node: &Node, site: Site) -> Option<Probe> {
         let what = format!("the probe `{name}`");
-        if node.as_text() == Some("sink") {
-            self.error(&node.span, "`sink` is not supported yet");
-            return None;
-        }
         let mut fields = self.fields(node, &what);
-        fields.unsupported("webhook");
         let request = fields.take_entry("request");
         let command = fields.take_entry("command");
         let readings =
@@ -41,11 +36,11 @@ impl Reader<'_> {
         let source = match (request, command) {
             (Some(request), None) => self.request(&request.value, site).map(ProbeSource::Request),
             (None, Some(command)) => self.command(&command.value, site).map(ProbeSource::Command),
-            (None, None) if node.get("webhook").is_some() || !sound => None,
+            (None, None) if !sound => None,
             _ => {
                 self.error(
                     &node.span,
-                    format!("{what} needs one of `request` and `command`"),
+                    format!("{what} needs one of `request`, `command` and `webhook`"),
                 );
                 None
             }

@@ -37,9 +37,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         entries.retain(|entry| !entry.key.starts_with("x-"));
     }
     let mut fields = reader.fields(&document, "a target");
-    for feature in ["sink", "documents"] {
-        fields.unsupported(feature);
-    }
+    fields.unsupported("documents");
     if let Some(version) = fields.take("version")
         && reader.count(version, "version") != Some(1)
     {
@@ -91,6 +89,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
     let limits_node = fields.take("limits");
     let hooks = fields.take("hooks").map(|node| hooks(reader, node));
     let server = fields.take("server").and_then(|node| server(reader, node));
+    let sink = fields.take("sink").and_then(|node| reader.sink(node));
     fields.finish();
     let base_urls = base_urls?;
     let limits = limits(reader, limits_node, live::all_loopback(&base_urls));
@@ -113,6 +112,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         limits,
         hooks: hooks.unwrap_or_default(),
         server,
+        sink,
         secrets: reader.secrets(),
         looks_live: None,
         source,

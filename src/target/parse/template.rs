@@ -120,6 +120,7 @@ impl Reader<'_> {
             "run" => Some(Placeholder::Run),
             "run.started" => Some(Placeholder::RunStarted),
             "port" => Some(Placeholder::Port),
+            "sink.url" => Some(Placeholder::SinkUrl),
             "seconds" => Some(Placeholder::Seconds),
             "identity" => Some(Placeholder::Identity),
             "given.identity" => Some(Placeholder::GivenIdentity),

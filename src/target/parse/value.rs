@@ -217,7 +217,7 @@ impl Reader<'_> {
         }
     }
 
-    fn wants(&self, node: &Node) -> Option<Wants> {
+    pub(super) fn wants(&self, node: &Node) -> Option<Wants> {
         match &node.value {
             Value::Bool(_) | Value::Number(_) => Some(Wants::Equal(node.to_json())),
             Value::Text(_) => {

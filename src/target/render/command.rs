@@ -11,7 +11,7 @@ use crate::target::placeholder::Values;
 use crate::target::principal::Principal;
 
 /// Names and values for the environment of a command: what has a value now of `marker`, `unique`,
-/// `key`, `identity`, `seconds`, `port`, `run`, `now` and `today`, all variables, and the fixtures
+/// `key`, `identity`, `seconds`, `port`, `sink_url`, `run`, `now` and `today`, all variables, and the fixtures
 /// that the command mentions. What it mentions must have a value.
 pub fn environment(
     command: &Command,
@@ -58,7 +58,7 @@ pub fn environment(
     Ok(environment)
 }
 
-fn built_in() -> [(&'static str, Placeholder); 9] {
+fn built_in() -> [(&'static str, Placeholder); 10] {
     let now = |date_only| {
         Placeholder::Time(TimeShift {
             date_only,
@@ -73,6 +73,7 @@ fn built_in() -> [(&'static str, Placeholder); 9] {
         ("identity", Placeholder::Identity),
         ("seconds", Placeholder::Seconds),
         ("port", Placeholder::Port),
+        ("sink_url", Placeholder::SinkUrl),
         ("run", Placeholder::Run),
         ("now", now(false)),
         ("today", now(true)),

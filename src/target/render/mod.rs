@@ -19,6 +19,7 @@ use super::Target;
 use super::key::Carrier;
 use super::key::KeyPlace;
 use super::key::KeyUse;
+use super::placeholder::Template;
 use super::placeholder::Values;
 use super::principal::Principal;
 use super::request::Body;
@@ -226,6 +227,17 @@ pub fn selector(
         })
     });
     selector.map_err(|message| failed.unwrap_or(RenderError::Invalid(message)))
+}
+
+/// A template with its placeholders filled in; `""` where a value is missing by its nature.
+pub fn text(
+    template: &Template,
+    target: &Target,
+    principal: &Principal,
+    values: &dyn Values,
+) -> Result<String, RenderError> {
+    let filling = Filling::plain(target, principal, values);
+    Ok(filling.text(template)?.unwrap_or_default())
 }
 
 /// A body before it is written.

@@ -49,6 +49,7 @@ pub(super) fn lost() -> Exchange {
         fault: None,
         response: None,
         late: None,
+        lookup: None,
         outcome: Outcome::NONE,
     }
 }
@@ -165,6 +166,7 @@ impl Told for Exchange {
         let over = Duration::from_millis(over);
         let seen = self.response.is_some().then_some(over);
         self.times = Times {
+            released: None,
             sent: Some(Duration::from_millis(sent)),
             first_byte: seen,
             last_byte: seen,

@@ -120,7 +120,13 @@ fn damage(flaw: Flaw) -> Damage {
         Flaw::JoinsDoubledKeys => (&["doubled-key"], &[]),
         Flaw::LeavesEmptyKeyUnprotected => (&["empty-key"], &[]),
         Flaw::ForgetsEarly => (&["later"], &[]),
-        Flaw::CountsRetentionFromClaim => (&[], &[]),
+        Flaw::CountsRetentionFromClaim
+        | Flaw::EmitsEventOnReplay
+        | Flaw::MintsEventIdPerAttempt
+        | Flaw::MarksEventBeforeDelivery
+        | Flaw::LooksUpForeignOperations
+        | Flaw::IndexesKeysLate
+        | Flaw::LooksUpStaleState => (&[], &[]),
     };
     Damage { surely, perhaps }
 }

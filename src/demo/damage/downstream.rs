@@ -1,0 +1,32 @@
+//! What the flaws break that show behind the API: in its events and look-ups.
+
+/// What `emits-event-on-replay` breaks in every run.
+pub(super) const EMITS_EVENT_ON_REPLAY: &[&str] =
+    &["webhook/silent-replay/item-8/events-ids-at-most"];
+
+/// What `mints-event-id-per-attempt` breaks in every run.
+pub(super) const MINTS_EVENT_ID_PER_ATTEMPT: &[&str] =
+    &["webhook/redelivery#*/item-8/events-stable-id"];
+
+/// What `marks-event-before-delivery` breaks in every run.
+pub(super) const MARKS_EVENT_BEFORE_DELIVERY: &[&str] =
+    &["webhook/redelivery#*/item-8/events-taken-at-least"];
+
+/// What `looks-up-foreign-operations` breaks in every run.
+pub(super) const LOOKS_UP_FOREIGN_OPERATIONS: &[&str] = &[
+    "lookup/strangers#key/item-6/nothing-foreign:foreign",
+    "lookup/strangers#key/item-6/outcome-is:foreign",
+    "lookup/strangers#identity/item-6/outcome-is:foreign",
+];
+
+/// What `indexes-keys-late` breaks in every run.
+pub(super) const INDEXES_KEYS_LATE: &[&str] = &[
+    "lookup/after-loss#key/item-9/outcome-is:found",
+    "lookup/after-loss#cut/item-9/outcome-is:found",
+];
+
+/// What `looks-up-stale-state` breaks in every run.
+pub(super) const LOOKS_UP_STALE_STATE: &[&str] = &[
+    "lookup/after-loss#key/item-9/agrees:found+retry",
+    "lookup/after-loss#cut/item-9/agrees:found+retry",
+];

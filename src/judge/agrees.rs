@@ -1,0 +1,130 @@
+//! `agrees`: what a look-up says of a resource is what another answer says of it.
+//!
+//! Only members that both answers have are compared, and none that the target calls volatile.
+
+use super::ruling::Ruling;
+use super::view::{View, got, who};
+use crate::transcript::Exchange;
+use serde_json::{Map, Value};
+
+/// Rules on one round.
+pub(super) fn rule(view: &View<'_>, of: &str, with: &str) -> Ruling {
+    let last = |step: &str| view.standing(step).last().copied();
+    let (Some((at, one)), Some((other_at, other))) = (last(of), last(with)) else {
+        let missing = if last(of).is_none() { of } else { with };
+        return view.never_sent(missing);
+    };
+    for exchange in [one, other] {
+        let named = exchange
+            .response
+            .as_ref()
+            .filter(|response| response.success)
+            .and_then(|response| response.identity.as_ref());
+        if named.is_none() {
+            return Ruling::nothing(format!("{} {}", who(exchange), got(exchange)));
+        }
+    }
+    let (Some((name, described)), Some((other_name, other_described))) =
+        (resource(one), resource(other))
+    else {
+        return Ruling::void("void: an answer names the resource and does not describe it");
+    };
+    if name != other_name {
+        return Ruling::void(format!(
+            "void: `{of}` and `{with}` describe different things of one operation"
+        ));
+    }
+    let mut compared = 0;
+    for (member, value) in described {
+        let Some(again) = other_described.get(member).filter(|_| member != name) else {
+            continue;
+        };
+        if !is_scalar(value) || !is_scalar(again) {
+            continue;
+        }
+        if value != again {
+            return Ruling::broken(format!(
+                "{member} is {value} in `{of}` and {again} in `{with}`"
+            ))
+            .seen_in([at, other_at]);
+        }
+        compared += 1;
+    }
+    if compared == 0 {
+        return Ruling::void("void: the two answers have nothing but the identity in common");
+    }
+    Ruling::held(format!("`{of}` says what `{with}` says")).seen_in([at, other_at])
+}
+
+fn is_scalar(value: &Value) -> bool {
+    !value.is_array() && !value.is_object()
+}
+
+/// The object in an answer that holds its identity, and under which name.
+fn resource(exchange: &Exchange) -> Option<(&String, &Map<String, Value>)> {
+    let response = exchange.response.as_ref()?;
+    holder(response.stable_json.as_ref()?, response.identity.as_ref()?)
+}
+
+fn holder<'a>(json: &'a Value, identity: &str) -> Option<(&'a String, &'a Map<String, Value>)> {
+    let is_it = |value: &Value| match value {
+        Value::String(text) => text == identity,
+        Value::Number(number) => number.to_string() == identity,
+        _ => false,
+    };
+    match json {
+        Value::Object(map) => map
+            .iter()
+            .find(|(_, value)| is_it(value))
+            .map(|(name, _)| (name, map))
+            .or_else(|| map.values().find_map(|value| holder(value, identity))),
+        Value::Array(list) => list.iter().find_map(|value| holder(value, identity)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{paid, round, verdict};
+    use crate::verdict::Verdict;
+
+    fn judged(one: &str, other: &str) -> (Verdict, String) {
+        let found = paid("first", "pay_1").body(one);
+        let again = paid("again", "pay_1").body(other);
+        verdict("agrees: { of: first, with: again }", round([found, again]))
+    }
+
+    #[test]
+    fn what_both_say_must_be_the_same() {
+        let paid = r#"{"id":"pay_1","status":"succeeded","at":1}"#;
+        assert_eq!(
+            judged(r#"{"data":[{"id":"pay_1","status":"succeeded"}]}"#, paid).0,
+            Verdict::Pass
+        );
+        let (verdict, reason) = judged(r#"{"data":[{"id":"pay_1","status":"pending"}]}"#, paid);
+        assert_eq!(verdict, Verdict::Fail);
+        assert_eq!(
+            reason,
+            "status is \"pending\" in `first` and \"succeeded\" in `again`"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_compared_does_not_break_it() {
+        let bare = r#"{"id":"pay_1"}"#;
+        assert_eq!(judged(bare, bare).0, Verdict::Skip);
+        let change = r#"{"id":"chg_1","change":"pay_1","status":"x"}"#;
+        assert_eq!(
+            judged(change, r#"{"id":"pay_1","status":"y"}"#).0,
+            Verdict::Skip
+        );
+        let lost = verdict(
+            "agrees: { of: first, with: again }",
+            round([
+                crate::judge::sample::answered("first", 404),
+                paid("again", "pay_1"),
+            ]),
+        );
+        assert_eq!(lost.0, Verdict::Inconclusive);
+    }
+}
