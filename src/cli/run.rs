@@ -179,17 +179,24 @@ impl Trial {
     /// # Errors
     /// As for [`demo`].
     pub async fn report(self) -> Result<Report, Failure> {
+        Ok(self.record().await?.report())
+    }
+
+    /// What happened in a run against the demo, which is stopped after it. It shows and writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// As for [`demo`].
+    pub async fn record(self) -> Result<Recorded, Failure> {
         // Boxed: many trials are polled on one stack.
         let (demo, job) = Box::pin(demo_job(self)).await?;
         let silent: Callback = Box::new(|_, _, _| {});
-        let report = match planned(&job) {
-            Ok(plan) => Box::pin(observe(&job, &plan, 0, &silent, |_| {}))
-                .await
-                .map(|recorded| recorded.report()),
+        let recorded = match planned(&job) {
+            Ok(plan) => Box::pin(observe(&job, &plan, 0, &silent, |_| {})).await,
             Err(failure) => Err(failure),
         };
         demo.stop().await;
-        report
+        recorded
     }
 }
 

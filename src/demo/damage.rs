@@ -73,6 +73,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/near#at-255/item-4/outcome-never:second",
             "key/near#at-37/item-4/outcome-never:second",
             "key/near#at-65/item-4/outcome-never:second",
+            "key/near#case/item-4/keeps:key-case",
             "key/near#case/item-4/outcome-never:second",
             "key/near#case/item-4/keeps:key-case",
             "key/near#*/item-4/two-resources:first+second",
@@ -362,6 +363,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/near#case/item-4/keeps:key-case",
             "key/near#case/item-4/outcome-never:second",
             "key/near#case/item-4/two-resources:first+second",
+            "key/uuid-case/item-4/keeps:key-case",
         ]),
         Flaw::JoinsDoubledKeys => surely(&[
             "key/sent-twice/item-4/effects-at-most",
