@@ -251,6 +251,7 @@ impl Fit<'_> {
                     || lookup.by_reference.is_some()
                     || lookup.by_identity.is_some()
             }
+            Need::Documents => self.target.documents.is_some(),
             Need::Sink => self.target.sink.is_some() && self.operation.events.is_some(),
             Need::Replicas => self.target.base_urls.len() > 1,
             Need::Retention => self.contract.retention.is_some(),
@@ -280,6 +281,7 @@ impl Fit<'_> {
             Need::State => format!("{name} has no probe of a state"),
             Need::Bound => format!("{name} has no probe with a bound"),
             Need::Lookup => format!("{name} declares no lookup"),
+            Need::Documents => "the target file names no documents".to_owned(),
             Need::Sink => format!(
                 "{name} declares no events that our receiver could get (sink, and effects.NAME.webhook)"
             ),

@@ -21,6 +21,7 @@ mod key;
 mod keyed;
 mod ledger;
 mod manners;
+mod openapi;
 mod operation;
 mod outbox;
 pub mod policy;
