@@ -2,6 +2,7 @@
 
 use crate::checklist::ItemId;
 use crate::demo::{Flaw, VARIANTS, Variant};
+use crate::demo_client::Habit;
 use crate::report::{self, Format, junit};
 use crate::scenario::Severity;
 use crate::yaml;
@@ -29,6 +30,11 @@ pub enum Command {
     Init(InitArgs),
     /// Start the demo API and run everything against it.
     Demo(DemoArgs),
+    /// Grade a client: stand before the API, lose its answers, and watch what it sends again.
+    Client(ClientArgs),
+    /// Be the demo client, with its habits.
+    #[command(hide = true)]
+    DemoClient(DemoClientArgs),
     /// Tell what changed between two runs.
     Compare(CompareArgs),
     /// Print the JSON Schema of the JSON report.
@@ -178,6 +184,55 @@ pub struct DemoArgs {
     /// What is shown and written.
     #[command(flatten)]
     pub output: Output,
+}
+
+/// The arguments of `client`.
+#[derive(Debug, clap::Args)]
+pub struct ClientArgs {
+    /// The target file.
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// Grade the demo client with this habit instead of a command (see `idemspec list habits`).
+    #[arg(long, value_name = "NAME", value_parser = habit, conflicts_with_all = ["target", "upstream", "contract", "command"])]
+    pub habit: Option<Habit>,
+    /// The API that requests are let through to; without it, the demo API, as the contract says.
+    #[arg(long, value_name = "URL")]
+    pub upstream: Option<String>,
+    /// Grade against this contract instead of the target file's.
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
+    /// Set a variable of the target file (repeatable).
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// A file of NAME=VALUE lines with secrets.
+    #[arg(long, value_name = "FILE")]
+    pub secrets: Option<PathBuf>,
+    /// Go on although the target looks like a live one.
+    #[arg(long)]
+    pub live: bool,
+    /// A folder with scenarios of your own, beside the built-in ones.
+    #[arg(long, value_name = "DIR")]
+    pub scenarios: Option<PathBuf>,
+    /// Commands that run at once.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub jobs: usize,
+    /// Which scenarios.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// What is shown and written.
+    #[command(flatten)]
+    pub output: Output,
+    /// The command that makes one operation at $IDEMSPEC_URL, and its arguments.
+    #[arg(last = true, required_unless_present = "habit", value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// The arguments of the demo client.
+#[derive(Debug, clap::Args)]
+pub struct DemoClientArgs {
+    /// What it does.
+    #[arg(value_parser = habit)]
+    pub habit: Habit,
 }
 
 /// The arguments of `report`.
@@ -443,6 +498,8 @@ pub enum Listed {
     Promises,
     /// The defects that the demo can be given.
     Flaws,
+    /// What the demo client can be made to do.
+    Habits,
     /// The ways to behave that are right, which the demo can be given.
     Variants,
 }
@@ -528,6 +585,14 @@ fn part(text: &str) -> Result<Part, String> {
         Some((number, of)) if (1..=of).contains(&number) => Ok(Part { number, of }),
         _ => Err("write a part such as 1/4".to_owned()),
     }
+}
+
+fn habit(name: &str) -> Result<Habit, String> {
+    let names = || Habit::ALL.iter().map(|habit| habit.name());
+    Habit::from_name(name).ok_or_else(|| match yaml::nearest(name, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`idemspec list habits` shows all".to_owned(),
+    })
 }
 
 fn instant(text: &str) -> Result<SystemTime, String> {

@@ -5,6 +5,7 @@ mod again;
 pub mod args;
 mod bundle;
 pub mod check;
+pub mod client;
 pub mod compare;
 mod dry_run;
 pub mod exit;
@@ -66,6 +67,8 @@ fn obey(command: Command) -> Result<Exit, Failure> {
         Command::Check(args) => check::check(args),
         Command::Init(args) => init::init(&args),
         Command::Demo(args) => run::demo(args),
+        Command::Client(args) => client::client(args),
+        Command::DemoClient(args) => client::be_the_demo_client(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Schema => schema::print(),
         Command::Report(args) => report::report(&args),

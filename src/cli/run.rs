@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// The version of the JSON report.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 
 /// What is asked for, with everything read and chosen.
 struct Job {
@@ -296,7 +296,7 @@ async fn carry_out(job: &Job, output: &Output) -> Result<(Exit, Option<Report>),
     Ok((presented.exit, Some(presented.report)))
 }
 
-fn unknown_operation(wanted: &str, target: &Target) -> Failure {
+pub(super) fn unknown_operation(wanted: &str, target: &Target) -> Failure {
     let names = || target.operations.iter().map(|known| known.name.as_str());
     Failure::Usage(match yaml::nearest(wanted, names()) {
         Some(near) => format!("there is no operation `{wanted}`: did you mean `{near}`?"),
@@ -401,7 +401,7 @@ async fn observe(
     })
 }
 
-fn micros(since: Instant) -> u64 {
+pub(super) fn micros(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 

@@ -4,6 +4,7 @@
 mod agrees;
 mod answered;
 mod bounded;
+pub mod client;
 mod documented;
 mod effects;
 mod events;

@@ -3,6 +3,7 @@
 //! in. It knows nothing of contracts or scenarios, and never touches the network.
 
 pub mod action;
+pub mod client;
 mod derive;
 pub mod documents;
 pub mod duration;
@@ -34,6 +35,7 @@ use crate::yaml::Node;
 
 use action::Hooks;
 use action::Server;
+use client::Client;
 use documents::Documents;
 use key::KeyPlace;
 use operation::Fixture;
@@ -88,6 +90,8 @@ pub struct Target {
     pub server: Option<Server>,
     /// What its documents say.
     pub documents: Option<Documents>,
+    /// How its client is told where to go, and what is known of it.
+    pub client: Client,
     /// Our receiver of the target's events.
     pub sink: Option<Sink>,
     /// Every secret of the file, for masking.

@@ -26,7 +26,10 @@ pub(super) fn replay(policy: &Policy) -> Response {
         Marker::Member { path, value, .. } => put(&mut body, path, value),
         Marker::KeyEcho(_) | Marker::Nothing => {}
     }
-    let status = policy.replay.status.unwrap_or(FIRST);
+    let status = match policy.replay.gives {
+        Gives::Reference(status) => status,
+        _ => policy.replay.status.unwrap_or(FIRST),
+    };
     answer(status, headers, body.to_string())
 }
 
@@ -34,7 +37,7 @@ pub(super) fn replay(policy: &Policy) -> Response {
 pub(super) fn conflict(policy: &Policy) -> Option<Response> {
     match &policy.replay.gives {
         Gives::Conflict(look) => Some(refusal(look)),
-        Gives::Stored | Gives::Current => None,
+        Gives::Stored | Gives::Current | Gives::Reference(_) => None,
     }
 }
 

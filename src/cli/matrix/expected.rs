@@ -94,11 +94,9 @@ impl Demo<'_> {
             Promise::Retention => self.retention(held),
             Promise::Expired => self.expired(held),
             Promise::Deleted => match &self.policy.replay.gives {
-                Gives::Stored | Gives::Current => Expected::kept(is_promised(
-                    &held.deleted,
-                    &REPLAYS,
-                    &answers::replay(self.policy),
-                )),
+                Gives::Stored | Gives::Current | Gives::Reference(_) => Expected::kept(
+                    is_promised(&held.deleted, &REPLAYS, &answers::replay(self.policy)),
+                ),
                 Gives::Conflict(look) => Expected::kept(is_promised(
                     &held.deleted,
                     &[Kind::ConflictRef],
