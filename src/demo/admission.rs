@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
@@ -14,7 +14,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::answer::{Answer, Problem};
-use super::behaviour::Behaviour;
+use super::behaviour::{Behaviour, is_slow};
 use super::call::{Call, Line, Slot};
 use super::caller::Caller;
 use super::fingerprint::{Ingredients, fingerprint, with_route};
@@ -24,6 +24,7 @@ use super::keyed::Keyed;
 use super::operation::{Command, Operation};
 use super::policy::{Credentials, Fate, Marker, Mismatch, Place, Principals, Routes};
 use super::routes::malformed;
+use super::seats::Peer;
 use super::store::Stored;
 
 /// The largest body, in bytes: 1 MiB.
@@ -48,6 +49,7 @@ pub async fn write(
 
 async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Result<Answer, Answer> {
     let (head, body) = request.into_parts();
+    let peer = head.extensions.get::<ConnectInfo<Peer>>().copied();
     let headers = head.headers;
     let query = head.uri.query();
     let key_of = |body: Option<&Value>| {
@@ -77,6 +79,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         return Err(refusal);
     }
     let behaviour = Behaviour::read(&headers)?;
+    let slow = is_slow(&headers)?;
     expect_json(&headers)?;
     let slot = |key: &str| Slot {
         tenant: match (api.flaw, api.policy.principals) {
@@ -166,7 +169,9 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         id: format!("{}_{}", command.prefix(), Uuid::new_v4().simple()),
         command,
         behaviour,
+        slow,
         started: api.clock.now(),
+        port: peer.map_or(0, |ConnectInfo(Peer(address))| address.port()),
         line: line.clone(),
     };
     // The write runs in a task of its own: a client that hangs up must not cancel it.

@@ -278,6 +278,10 @@ pub enum Problem {
     Declined,
     /// 429: too many requests.
     TooMany,
+    /// 409: a coupon has no uses left.
+    UsedUp,
+    /// 409: a cart is no longer what the caller has seen.
+    OutOfDate,
     /// 500: the request failed.
     Internal,
 }
@@ -328,6 +332,8 @@ impl Problem {
             ),
             Problem::TooMany => (S::TOO_MANY_REQUESTS, "too-many", "Too many requests"),
             Problem::Declined => (S::PAYMENT_REQUIRED, "declined", "Payment declined"),
+            Problem::UsedUp => (S::CONFLICT, "used-up", "Used up"),
+            Problem::OutOfDate => (S::CONFLICT, "out-of-date", "Out of date"),
             Problem::Internal => (
                 S::INTERNAL_SERVER_ERROR,
                 "internal",

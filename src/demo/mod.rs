@@ -10,7 +10,9 @@ mod answer;
 mod behaviour;
 mod call;
 mod caller;
+mod carts;
 mod clock;
+mod coupons;
 mod damage;
 mod execution;
 mod fingerprint;
@@ -50,7 +52,7 @@ use tokio::task::JoinHandle;
 use self::clock::Clock;
 use self::keyed::Keyed;
 use self::relay::Relay;
-use self::seats::Seats;
+use self::seats::{Peer, Seats};
 use self::store::{Store, StoreError};
 
 pub use self::flaw::{Flaw, Tier};
@@ -232,7 +234,8 @@ fn serve(listener: Seats, router: Router, mut stopped: watch::Receiver<bool>) ->
     };
     tokio::spawn(async move {
         // Serving ends with the stop alone: accept errors are retried inside.
-        let _ = axum::serve(listener, router)
+        let service = router.into_make_service_with_connect_info::<Peer>();
+        let _ = axum::serve(listener, service)
             .with_graceful_shutdown(stop)
             .await;
     })

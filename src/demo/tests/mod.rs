@@ -5,6 +5,7 @@ mod events;
 mod flaws;
 mod manners;
 mod policy;
+mod shop;
 mod surface;
 
 use std::sync::Arc;
@@ -186,6 +187,10 @@ impl Send {
 
     fn behaviour(self, behaviour: &str) -> Send {
         self.set("demo-behaviour", behaviour)
+    }
+
+    fn slow(self) -> Send {
+        self.set("demo-pace", "slow")
     }
 
     fn json(self, body: &Value) -> Send {
