@@ -74,8 +74,10 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/near#at-255/item-4/outcome-never:second",
             "key/near#at-37/item-4/outcome-never:second",
             "key/near#at-65/item-4/outcome-never:second",
+            "key/near#case/item-4/keeps:key-case",
             "key/near#case/item-4/outcome-never:second",
             "key/near#*/item-4/two-resources:first+second",
+            "key/uuid-case/item-4/keeps:key-case",
             "scope/fresh-key/item-2/effects-at-least",
             "scope/fresh-key/item-2/outcome-is:second",
             "scope/fresh-key/item-2/two-resources:first+second",
@@ -382,8 +384,10 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/near#at-65/item-4/two-resources:first+second",
         ]),
         Flaw::FoldsKeyCase => surely(&[
+            "key/near#case/item-4/keeps:key-case",
             "key/near#case/item-4/outcome-never:second",
             "key/near#case/item-4/two-resources:first+second",
+            "key/uuid-case/item-4/keeps:key-case",
         ]),
         Flaw::JoinsDoubledKeys => surely(&[
             "key/sent-twice/item-4/effects-at-most",
