@@ -147,15 +147,35 @@ pub async fn demo_report(
     contract: Option<&str>,
 ) -> Result<Report, Failure> {
     let (demo, job) = demo_job(options, selection, contract).await?;
-    let silent: Callback = Box::new(|_, _, _| {});
-    let report = match planned(&job) {
-        Ok(plan) => observe(&job, &plan, 0, &silent, |_| {})
-            .await
-            .map(|recorded| recorded.report()),
-        Err(failure) => Err(failure),
-    };
+    let report = observed(&job).await.map(|recorded| recorded.report());
     demo.stop().await;
     report
+}
+
+/// What happened in a run against a demo API that is started for it and stopped after it, under
+/// this contract. It shows and writes nothing.
+///
+/// # Errors
+/// As for [`demo`].
+pub async fn demo_record(
+    options: demo::Options,
+    selection: Selection,
+    contract: &Contract,
+) -> Result<Recorded, Failure> {
+    let (demo, mut job) = demo_job(options, selection, None).await?;
+    for own in job.ready.contracts.values_mut() {
+        own.clone_from(contract);
+    }
+    let recorded = observed(&job).await;
+    demo.stop().await;
+    recorded
+}
+
+/// Runs what is planned, in silence.
+async fn observed(job: &Job) -> Result<Recorded, Failure> {
+    let plan = planned(job)?;
+    let silent: Callback = Box::new(|_, _, _| {});
+    observe(job, &plan, 0, &silent, |_| {}).await
 }
 
 async fn demo_job(
