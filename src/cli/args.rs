@@ -41,6 +41,8 @@ pub enum Command {
     Lint(LintArgs),
     /// List scenarios, checklist items, contracts, promises or flaws.
     List(ListArgs),
+    /// Hold demos that keep one contract each to all contracts: is each difference found?
+    Matrix(MatrixArgs),
     /// Say what a scenario, checklist item, contract, promise or flaw means.
     Explain(ExplainArgs),
 }
@@ -395,6 +397,23 @@ pub enum Listed {
     Promises,
     /// The defects that the demo can be given.
     Flaws,
+}
+
+/// The arguments of `matrix`.
+#[derive(Debug, clap::Args)]
+pub struct MatrixArgs {
+    /// Only these contracts, as rows and columns; without any, all that are built in.
+    #[arg(value_name = "CONTRACT")]
+    pub contract: Vec<String>,
+    /// This scenario, case or folder of scenarios (repeatable), instead of all that are about promises.
+    #[arg(long, value_name = "ID")]
+    pub scenario: Vec<String>,
+    /// How many demos run at once.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub at_once: usize,
+    /// Write the matrix as a page in Markdown.
+    #[arg(long, value_name = "FILE")]
+    pub write: Option<PathBuf>,
 }
 
 /// The arguments of `explain`.

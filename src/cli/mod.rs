@@ -16,6 +16,7 @@ pub mod init;
 pub mod lint;
 pub mod list;
 mod many;
+pub mod matrix;
 pub mod merge;
 mod places;
 pub mod policy;
@@ -70,6 +71,7 @@ fn obey(command: Command) -> Result<Exit, Failure> {
         Command::Serve(args) => serve::serve(&args),
         Command::Lint(args) => lint::lint(&args),
         Command::List(args) => list::list(&args),
+        Command::Matrix(args) => matrix::matrix(&args),
         Command::Explain(args) => explain::explain(&args),
     }
 }

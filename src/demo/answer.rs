@@ -174,6 +174,27 @@ impl IntoResponse for Answer {
     }
 }
 
+impl Refusal {
+    /// Status, headers and body of a refusal of this look. `resource` is the id of what the first
+    /// request made.
+    pub fn example(&self, resource: &str) -> (u16, Vec<(String, String)>, String) {
+        let answer = Answer::refusal(Problem::KeyReused, "", self, Some(resource));
+        let mut headers = answer.headers;
+        headers.extend(
+            answer
+                .content_type
+                .map(|text| ("content-type".to_owned(), text)),
+        );
+        headers.extend(
+            answer
+                .retry_after
+                .map(|seconds| ("retry-after".to_owned(), seconds.to_string())),
+        );
+        let body = String::from_utf8_lossy(&answer.body).into_owned();
+        (answer.status.as_u16(), headers, body)
+    }
+}
+
 /// A reply in XML with one element in it.
 fn reply(element: &Element) -> String {
     let Element {
