@@ -9,10 +9,15 @@ use idemspec::contract::{Contract, chosen, named};
 use idemspec::demo::Options;
 use idemspec::judge::Finding;
 use idemspec::promise::{Level, Promise};
+use idemspec::scenario::library;
 use idemspec::verdict::Verdict;
 use idemspec::yaml::Source;
 use std::collections::BTreeSet;
 use std::time::Duration;
+
+/// No scenario shows these yet; they are judged on rounds that are written by hand, in the tests of
+/// the judge.
+const COMING: [Promise; 2] = [Promise::Deleted, Promise::StoreUnavailable];
 
 /// How a promise is shown, and a contract that says otherwise.
 struct Line {
@@ -101,6 +106,7 @@ async fn each_promise_is_shown_and_its_breach_is_caught() {
     for promise in Promise::ALL {
         let line = line(promise);
         if !exists(&line) {
+            assert!(COMING.contains(&promise), "{}", line.shown_by);
             continue;
         }
         let run = if line.kept == "demo" { &demo } else { &azure };
@@ -183,7 +189,8 @@ fn failing(findings: &[Finding]) -> BTreeSet<String> {
         .collect()
 }
 
+/// Whether the scenario is built in.
 fn exists(line: &Line) -> bool {
     let id = line.shown_by.split('#').next().unwrap_or_default();
-    idemspec::scenario::library::text(id).is_some()
+    library::text(id).is_some()
 }

@@ -78,6 +78,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/near#case/item-4/outcome-never:second",
             "key/near#case/item-4/keeps:key-case",
             "key/near#*/item-4/two-resources:first+second",
+            "key/uuid-case/item-4/keeps:key-case",
             "scope/fresh-key/item-2/effects-at-least",
             "scope/fresh-key/item-2/outcome-is:second",
             "scope/fresh-key/item-2/two-resources:first+second",
