@@ -21,6 +21,8 @@ pub(super) struct Book {
 struct Kept {
     /// Attempts that took a fault, or were let through.
     taken: usize,
+    /// Those of them that met a fault.
+    faulted: usize,
     connections: u32,
     attempts: Vec<Attempt>,
 }
@@ -106,7 +108,8 @@ impl Book {
         let fault = self.run.fault(kept.taken);
         kept.taken += 1;
         let refuses = self.run.fault(kept.taken) == ClientFault::Refuse;
-        let endless = kept.taken >= self.most_attempts;
+        kept.faulted += usize::from(fault != ClientFault::Pass);
+        let endless = kept.faulted >= self.most_attempts;
         self.stage.send_if_modified(|stage| {
             let before = *stage;
             stage.refuses = refuses;

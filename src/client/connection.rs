@@ -99,7 +99,7 @@ pub(super) async fn serve(tcp: TcpStream, house: Arc<House>) {
             continue;
         }
         if first.starts_with(b"PRI *") {
-            connection.serve_http2().await;
+            connection.refuse_http2();
             return;
         }
         match connection.request(&first).await {
@@ -405,9 +405,16 @@ impl Connection {
         }
     }
 
-    async fn serve_http2(self) {
-        // The client sees a connection that closes, and no answer.
-        drop(self.line);
+    /// HTTP/2 without TLS is not spoken here: the client sees a connection that closes.
+    fn refuse_http2(self) {
+        let book = &self.house.book;
+        let mut attempt = Attempt {
+            connection: self.number,
+            protocol: self.protocol("HTTP/2"),
+            ..book.blank(book.now())
+        };
+        attempt.trouble = Some("HTTP/2 is not spoken here".to_owned());
+        book.enter(attempt);
     }
 }
 

@@ -6,6 +6,8 @@ mod key;
 mod operations;
 mod pauses;
 mod resent;
+#[cfg(test)]
+mod tests;
 mod waits;
 
 use super::{Evidence, Finding, Tally};

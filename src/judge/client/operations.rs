@@ -149,7 +149,7 @@ fn by_time(
             _ => operations,
         };
         let each = attempts.len() / parts;
-        if each == 0 || attempts.len() % parts != 0 {
+        if each == 0 || !attempts.len().is_multiple_of(parts) {
             return None;
         }
         return Some(attempts.chunks(each).map(<[_]>::to_vec).collect());

@@ -86,10 +86,26 @@ fn seen(operations: &[Operation<'_>]) -> Result<Vec<Vec<Duration>>, Said> {
     })
 }
 
-/// What this machine may add to a pause by being late: a pause is told from it by a factor.
+/// What this machine may add to a pause: by its own lateness, or as much as it adds to the start of
+/// the command from one run to the next.
 fn noise(operations: &[Operation<'_>]) -> Duration {
     let late = operations.iter().map(|operation| operation.run.lateness);
-    late.max().unwrap_or_default() * NOISE
+    let late = late.max().unwrap_or_default() * NOISE;
+    let mut starts: Vec<Duration> = operations
+        .iter()
+        .filter_map(|operation| {
+            let (_, first) = operation.attempts.first()?;
+            Some(first.began.saturating_sub(operation.run.began))
+        })
+        .collect();
+    starts.sort_unstable();
+    late.max(spread(&starts))
+}
+
+/// How far the middle of a sorted row lies above the shortest of it, the shortest tenth left out.
+fn spread(row: &[Duration]) -> Duration {
+    let shortest = row.get(row.len() / 10).copied().unwrap_or_default();
+    middle(row).saturating_sub(shortest)
 }
 
 /// Whether there is a pause between attempts; the first one may be missing.
@@ -134,7 +150,6 @@ pub(super) fn vary(operations: &[Operation<'_>]) -> Said {
         .iter()
         .filter(|row| row.len() >= ENOUGH && middle(row) > NONE)
         .collect();
-    let spread = |row: &[Duration]| middle(row).saturating_sub(row[row.len() / 10]);
     let number = count(&rows);
     let words = in_words(&rows);
     let noise = noise(operations);
