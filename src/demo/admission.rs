@@ -171,7 +171,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         behaviour,
         slow,
         started: api.clock.now(),
-        port: peer.map_or(0, |ConnectInfo(Peer(address))| address.port()),
+        port: peer.map_or(0, |ConnectInfo(Peer(peer))| peer.port()),
         line: line.clone(),
     };
     // The write runs in a task of its own: a client that hangs up must not cancel it.

@@ -234,6 +234,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "payload/changed#*/item-5/outcome-is:again",
                 "payload/in-flight/item-3/effects-at-most",
                 "payload/in-flight/item-3/outcome-never:changed+changed-later",
+                "race/burst/item-5/keeps:in-progress",
                 "race/during/item-5/effects-at-most",
                 "race/during/item-5/one-resource:first+during+later",
                 "race/during/item-5/outcome-is:later",

@@ -55,7 +55,7 @@ impl Listener for Seats {
     }
 }
 
-/// Who is at the other end of a connection.
+/// Where a connection comes from.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
