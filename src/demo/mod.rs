@@ -7,6 +7,7 @@
 mod admin;
 mod admission;
 mod answer;
+mod batch;
 mod behaviour;
 mod call;
 mod caller;
@@ -14,6 +15,7 @@ mod carts;
 mod clock;
 mod coupons;
 mod damage;
+mod edge;
 mod execution;
 mod fingerprint;
 mod first_sent;
@@ -22,7 +24,9 @@ mod in_flight;
 mod key;
 mod keyed;
 mod ledger;
+mod mandates;
 mod manners;
+mod multipart;
 mod openapi;
 mod operation;
 mod outbox;
@@ -34,6 +38,7 @@ mod routes;
 mod seats;
 mod signature;
 mod store;
+mod switches;
 mod variant;
 
 #[cfg(test)]
@@ -54,6 +59,7 @@ use self::keyed::Keyed;
 use self::relay::Relay;
 use self::seats::{Peer, Seats};
 use self::store::{Store, StoreError};
+use self::switches::Switches;
 
 pub use self::flaw::{Flaw, Tier};
 pub use self::manners::Manners;
@@ -161,7 +167,13 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     let store = Store::open(options.database.clone())?;
     let clock = Arc::new(Clock::default());
     let manners = options.manners.clone();
-    let api = Arc::new(Keyed::new(Arc::clone(&clock), store.clone(), options));
+    let switches = Arc::new(Switches::default());
+    let api = Arc::new(Keyed::new(
+        Arc::clone(&clock),
+        store.clone(),
+        Arc::clone(&switches),
+        options,
+    ));
     let relay = Relay {
         store: store.clone(),
         news: Arc::clone(&api.news),
@@ -181,7 +193,7 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
             ),
             serve(
                 Seats::new(admin_listener, None),
-                admin::router(clock, store),
+                admin::router(clock, store, switches),
                 stopped.clone(),
             ),
             tokio::spawn(relay.run(stopped)),
