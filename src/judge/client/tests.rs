@@ -82,12 +82,12 @@ const LOST: ClientFault = ClientFault::Drop {
 };
 
 /// The verdict on the runs `one` with these pauses, one round each.
-fn verdict(expect: &str, rounds: &[&[u64]], late: u64) -> (Verdict, String) {
+fn verdict<P: AsRef<[u64]>>(expect: &str, rounds: &[P], late: u64) -> (Verdict, String) {
     let scenario = scenario("{ drop: processed }", expect);
     let rounds = rounds
         .iter()
         .zip(1..)
-        .map(|(pauses, number)| round(number, "one", LOST, pauses, late));
+        .map(|(pauses, number)| round(number, "one", LOST, pauses.as_ref(), late));
     let transcript = ClientTranscript {
         facts: ClientFacts {
             operations: 1,
@@ -106,34 +106,34 @@ fn verdict(expect: &str, rounds: &[&[u64]], late: u64) -> (Verdict, String) {
     (findings[0].verdict, findings[0].reason.clone())
 }
 
-const STEADY: &[&[u64]] = &[&[500, 1000]; 12];
-const VARIED: &[&[u64]] = &[
-    &[410, 700],
-    &[480, 990],
-    &[520, 810],
-    &[390, 770],
-    &[450, 940],
-    &[500, 720],
-    &[440, 830],
+const STEADY: [[u64; 2]; 12] = [[500, 1000]; 12];
+const VARIED: [[u64; 2]; 7] = [
+    [410, 700],
+    [480, 990],
+    [520, 810],
+    [390, 770],
+    [450, 940],
+    [500, 720],
+    [440, 830],
 ];
 
 #[test]
 fn pauses_that_vary_hold_and_steady_ones_fail_once_there_are_enough_of_them() {
     let varies = "varies: { of: one }";
-    assert_eq!(verdict(varies, STEADY, 0).0, Verdict::Fail);
-    assert_eq!(verdict(varies, VARIED, 0).0, Verdict::Pass);
+    assert_eq!(verdict(varies, &STEADY, 0).0, Verdict::Fail);
+    assert_eq!(verdict(varies, &VARIED, 0).0, Verdict::Pass);
     assert_eq!(verdict(varies, &VARIED[..5], 0).0, Verdict::Inconclusive);
     assert_eq!(verdict(varies, &STEADY[..8], 0).0, Verdict::Inconclusive);
-    assert_eq!(verdict(varies, &[&[]; 6], 0).0, Verdict::Skip);
+    assert_eq!(verdict(varies, &[[0_u64; 0]; 6], 0).0, Verdict::Skip);
 }
 
 #[test]
 fn a_late_machine_makes_no_pause_vary_and_no_steady_pause_pass() {
     let varies = "varies: { of: one }";
-    let (verdict_late, reason) = verdict(varies, VARIED, 60);
+    let (verdict_late, reason) = verdict(varies, &VARIED, 60);
     assert_eq!(verdict_late, Verdict::Inconclusive, "{reason}");
     assert_eq!(
-        verdict(varies, STEADY, 60).0,
+        verdict(varies, &STEADY, 60).0,
         Verdict::Fail,
         "lateness never makes steady"
     );
@@ -142,11 +142,11 @@ fn a_late_machine_makes_no_pause_vary_and_no_steady_pause_pass() {
 #[test]
 fn pauses_grow_or_vary() {
     let grows = "grows: { of: one }";
-    assert_eq!(verdict(grows, STEADY, 0).0, Verdict::Pass);
-    assert_eq!(verdict(grows, &[&[500, 505]; 12], 0).0, Verdict::Fail);
-    assert_eq!(verdict(grows, &[&[500]; 12], 0).0, Verdict::Skip);
+    assert_eq!(verdict(grows, &STEADY, 0).0, Verdict::Pass);
+    assert_eq!(verdict(grows, &[[500_u64, 505]; 12], 0).0, Verdict::Fail);
+    assert_eq!(verdict(grows, &[[500_u64]; 12], 0).0, Verdict::Skip);
     assert_eq!(
-        verdict(grows, &[&[500, 505]; 12], 200).0,
+        verdict(grows, &[[500_u64, 505]; 12], 200).0,
         Verdict::Inconclusive
     );
 }
@@ -154,18 +154,18 @@ fn pauses_grow_or_vary() {
 #[test]
 fn no_pause_at_all_fails_and_a_missing_first_one_does_not() {
     let pauses = "pauses: { of: one }";
-    assert_eq!(verdict(pauses, &[&[2, 3]; 6], 0).0, Verdict::Fail);
-    assert_eq!(verdict(pauses, &[&[2, 900]; 6], 0).0, Verdict::Pass);
+    assert_eq!(verdict(pauses, &[[2_u64, 3]; 6], 0).0, Verdict::Fail);
+    assert_eq!(verdict(pauses, &[[2_u64, 900]; 6], 0).0, Verdict::Pass);
 }
 
 #[test]
 fn attempts_have_a_bound_and_layers_are_named() {
     let attempts = "attempts: { of: one, at-most: 6 }";
-    let (verdict_of_nine, reason) = verdict(attempts, &[&[5, 5, 300, 5, 5, 300, 5, 5]], 0);
+    let (verdict_of_nine, reason) = verdict(attempts, &[[5_u64, 5, 300, 5, 5, 300, 5, 5]], 0);
     assert_eq!(verdict_of_nine, Verdict::Fail);
     assert!(reason.contains("3 times 3"), "{reason}");
-    assert_eq!(verdict(attempts, &[&[5, 5]], 0).0, Verdict::Pass);
-    assert_eq!(verdict(attempts, &[&[]], 0).0, Verdict::Skip);
+    assert_eq!(verdict(attempts, &[[5_u64, 5]], 0).0, Verdict::Pass);
+    assert_eq!(verdict(attempts, &[[0_u64; 0]], 0).0, Verdict::Skip);
 }
 
 /// The verdict on a client that by itself waits `own` and, asked for 2 s, waits `waited`.
