@@ -2,11 +2,17 @@
 //! demo API, exactly the expectations that the defect breaks fail; without one, or with another way
 //! to behave that is right, none does. `idemspec selftest` is the whole of it.
 
+use idemspec::cli::args::Selection;
 use idemspec::cli::progress::Callback;
+use idemspec::cli::run::Trial;
 use idemspec::cli::selftest::{Subject, Tried, Wanted, everything, try_out};
-use idemspec::demo::{Flaw, Tier};
+use idemspec::contract::named;
+use idemspec::demo::{Flaw, Options, Tier};
+use idemspec::promise::Level;
 use idemspec::scenario::library;
+use idemspec::verdict::Verdict;
 use std::collections::BTreeSet;
+use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// Held by a test that runs demos: the demos of two tests would disturb each other's timing.
@@ -53,22 +59,27 @@ async fn the_correct_demo_is_clean() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn conflicts_that_look_alike_are_a_warning_where_nothing_is_declared() {
     let _alone = MACHINE.lock().await;
-    let options = Options {
-        flaw: Some(Flaw::AnswersConflictsAlike),
-        work: WORK,
-        ..Options::default()
+    let trial = Trial {
+        options: Options {
+            flaw: Some(Flaw::AnswersConflictsAlike),
+            work: Duration::from_millis(30),
+            ..Options::default()
+        },
+        selection: Selection {
+            scenario: ["payload/changed#value", "payload/in-flight"]
+                .map(str::to_owned)
+                .to_vec(),
+            operation: vec!["create-payment".to_owned()],
+            ..Selection::default()
+        },
+        contract: Some(named("generic").expect("it is built in")),
+        settle: None,
     };
-    let selection = Selection {
-        scenario: ["payload/changed#value", "payload/in-flight"]
-            .map(str::to_owned)
-            .to_vec(),
-        operation: vec![OPERATION.to_owned()],
-        ..Selection::default()
-    };
-    let report = demo_report(options, selection, Some("generic"))
-        .await
-        .expect("the demo runs");
-    let failed: Vec<(&str, Level)> = findings(&report)
+    let report = trial.report().await.expect("the demo runs");
+    let failed: Vec<(&str, Level)> = report
+        .scenarios
+        .iter()
+        .flat_map(|case| &case.findings)
         .filter(|finding| finding.verdict == Verdict::Fail)
         .map(|finding| (finding.name.as_str(), finding.level))
         .collect();
