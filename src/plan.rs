@@ -263,6 +263,7 @@ impl Fit<'_> {
                     || lookup.by_reference.is_some()
                     || lookup.by_identity.is_some()
             }
+            Need::Documents => self.target.documents.is_some(),
             Need::Sink => self.target.sink.is_some() && self.operation.events.is_some(),
             Need::Replicas => self.target.base_urls.len() > 1,
             Need::Retention => self.contract.retention.is_some(),
@@ -293,6 +294,7 @@ impl Fit<'_> {
             Need::Bound => format!("{name} has no probe with a bound"),
             Need::Prepare => format!("nothing is asked for before {name} (prepare)"),
             Need::Lookup => format!("{name} declares no lookup"),
+            Need::Documents => "the target file names no documents".to_owned(),
             Need::Sink => format!(
                 "{name} declares no events that our receiver could get (sink, and effects.NAME.webhook)"
             ),

@@ -419,8 +419,8 @@ pub struct MatrixArgs {
 /// The arguments of `explain`.
 #[derive(Debug, clap::Args)]
 pub struct ExplainArgs {
-    /// `item-5` or `5`, a scenario's id (with `#case` or without), or the name of a contract, a
-    /// promise or a flaw.
+    /// `item-5` or `5`, a scenario's id (with `#case` or without), the name of a contract, a promise or
+    /// a flaw, or an OpenAPI document (a file), of which the operations are listed with their keys.
     pub id: String,
 }
 

@@ -100,6 +100,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             may_break: &["lost/mid-work#*/item-5/effects-at-most@after-at-once"],
         },
         Flaw::AcceptsMissingKey => surely(&[
+            "run/documents/item-7/documented-required:keyless",
             "key/missing/item-7/keeps:missing-key",
             "key/odd#blank/item-4/effects-at-most",
             "key/odd#empty/item-4/effects-at-most",
@@ -451,6 +452,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::OrdersStaleCarts => races::ORDERS_STALE_CARTS,
         Flaw::AnswersConflictsAlike => races::ANSWERS_CONFLICTS_ALIKE,
         Flaw::TakesPayloadForKey => surely(&[
+            "run/documents/item-7/documented-required:keyless",
             "auth/keyless/item-6/exists:theirs",
             "auth/keyless/item-6/nothing-foreign:theirs",
             "auth/keyless/item-6/outcome-never:theirs",
@@ -467,5 +469,9 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         },
         Flaw::IndexesKeysLate => surely(downstream::INDEXES_KEYS_LATE),
         Flaw::LooksUpStaleState => surely(downstream::LOOKS_UP_STALE_STATE),
+        Flaw::DocumentsKeyElsewhere => surely(downstream::DOCUMENTS_KEY_ELSEWHERE),
+        Flaw::DocumentsRetryAfterNobodySends => {
+            surely(downstream::DOCUMENTS_RETRY_AFTER_NOBODY_SENDS)
+        }
     }
 }

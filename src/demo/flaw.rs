@@ -430,6 +430,16 @@ flaws! {
         says: "Says of an operation that is looked up by its key that it is pending, long after it has succeeded.",
         reports: &[],
     }
+    DocumentsKeyElsewhere {
+        id: "D01", tier: Two, name: "documents-key-elsewhere",
+        says: "Documents another header for the key than the one that it reads.",
+        reports: &[],
+    }
+    DocumentsRetryAfterNobodySends {
+        id: "D02", tier: Two, name: "documents-retry-after-nobody-sends",
+        says: "Documents a Retry-After for a refusal that never has one.",
+        reports: &[],
+    }
 }
 
 impl Flaw {

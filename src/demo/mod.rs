@@ -22,6 +22,7 @@ mod in_flight;
 mod key;
 mod keyed;
 mod ledger;
+mod openapi;
 mod operation;
 mod outbox;
 pub mod policy;

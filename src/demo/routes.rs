@@ -18,6 +18,7 @@ use super::coupons;
 use super::flaw::Flaw;
 use super::keyed::Keyed;
 use super::ledger::{self, Filter, Kind};
+use super::openapi;
 use super::operation::Operation;
 
 type Api = State<Arc<Keyed>>;
@@ -29,6 +30,7 @@ const INDEXING: i64 = 30_000;
 pub fn router(api: Arc<Keyed>) -> Router {
     Router::new()
         .route("/healthz", get(health))
+        .route("/openapi.json", get(describe))
         .route("/payments", get(list_payments).post(pay))
         .route(
             "/payments/{id}",
@@ -51,6 +53,10 @@ pub fn router(api: Arc<Keyed>) -> Router {
 /// Answers that the listener is up.
 pub async fn health() -> Answer {
     Answer::json(StatusCode::OK, &json!({"status": "ok"}))
+}
+
+async fn describe(State(api): Api) -> Answer {
+    Answer::json(StatusCode::OK, &openapi::document(&api.policy, api.flaw))
 }
 
 /// Answers 404 to a route that is not known.

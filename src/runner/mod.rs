@@ -8,6 +8,7 @@ mod burst;
 mod check;
 mod cleanup;
 mod command;
+mod documents;
 mod exchange;
 mod fetch;
 mod first_sent;
@@ -37,7 +38,7 @@ pub use server::free_port;
 pub use world::{RunError, Setup, Shown};
 
 use crate::plan::{Lane, Plan, PlannedCase};
-use crate::scenario::{OperationRole, PrincipalRole, Rounds, Step};
+use crate::scenario::{Need, OperationRole, PrincipalRole, Rounds, Step};
 use crate::target::operation::Reading as What;
 use crate::target_check::TargetCheck;
 use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, Transcript};
@@ -375,6 +376,9 @@ impl Runner {
             .collect();
         transcript.not_applicable = too_quick(case, world.contract(&planned.subject), &transcript);
         transcript.probes = self.probe_facts(&cast, &baselines);
+        if planned.scenario.needs.contains(&Need::Documents) {
+            transcript.documents = world.document_facts(&planned.subject).await;
+        }
         if speaks_of_events(&planned.scenario) {
             transcript
                 .broken

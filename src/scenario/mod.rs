@@ -19,7 +19,9 @@ mod words;
 
 use std::time::Duration;
 
-pub use expectation::{Bound, Check, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn};
+pub use expectation::{
+    Bound, Check, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn,
+};
 pub use fault::{Close, Fault, ResponsePart};
 pub use first_sent::FirstSent;
 pub use key::{Key, KeyShape, KeyTwist};
@@ -155,6 +157,8 @@ pub enum Need {
     Lookup,
     /// Events that our receiver gets.
     Sink,
+    /// Documents that can be held against the target.
+    Documents,
     /// Two base URLs of one API.
     Replicas,
     /// A retention that the contract declares.

@@ -98,7 +98,7 @@ fn is_alone(case: &Case) -> bool {
 }
 
 fn read_needs(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Need> {
-    const NOT_YET: [&str; 4] = ["name", "precondition", "consumer", "documents"];
+    const NOT_YET: [&str; 3] = ["name", "precondition", "consumer"];
     let mut needs = Vec::new();
     for node in nodes {
         if let Some(word) = node.as_text().filter(|word| NOT_YET.contains(word)) {

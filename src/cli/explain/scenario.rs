@@ -172,6 +172,7 @@ fn need(need: Need) -> &'static str {
         Need::Bound => "a probe with a bound",
         Need::Prepare => "something that is asked for before the request",
         Need::Lookup => "a declared look-up",
+        Need::Documents => "documents that can be held against the API",
         Need::Sink => "events that our receiver gets",
         Need::Replicas => "two base URLs of one API",
         Need::Retention => "a declared retention",

@@ -12,7 +12,6 @@ fn features_that_are_not_built_are_refused_by_name() {
         (minimal("    precondition: If-Match\n"), "precondition", 6),
         (minimal("    precondition: x\n"), "precondition", 6),
         (minimal("    kind: consumer\n"), "kind", 6),
-        (minimal("documents: { openapi: x }\n"), "documents", 6),
         (
             minimal("principals: { owner: { oauth2: { token-url: x } } }\n"),
             "oauth2",

@@ -140,7 +140,9 @@ fn damage(flaw: Flaw) -> Damage {
         | Flaw::MarksEventBeforeDelivery
         | Flaw::LooksUpForeignOperations
         | Flaw::IndexesKeysLate
-        | Flaw::LooksUpStaleState => (&[], &[]),
+        | Flaw::LooksUpStaleState
+        | Flaw::DocumentsKeyElsewhere
+        | Flaw::DocumentsRetryAfterNobodySends => (&[], &[]),
     };
     Damage { surely, perhaps }
 }
