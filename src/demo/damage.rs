@@ -70,6 +70,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "scope/other-operation#operation/item-4/outcome-never:second",
         ]),
         Flaw::GuessesIntentFromPayload => surely(&[
+            "key/near#case/item-4/keeps:key-case",
             "key/near#at-129/item-4/outcome-never:second",
             "key/near#at-255/item-4/outcome-never:second",
             "key/near#at-37/item-4/outcome-never:second",
