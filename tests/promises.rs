@@ -104,17 +104,17 @@ const NOT_SHOWN: &str = "nothing shows that it is kept";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_promise_is_shown_and_its_breach_is_caught() {
-    let mut wrong = what_is_wrong().await;
+    let mut wrong = Box::pin(what_is_wrong()).await;
     // A busy machine may leave a run without a proof, and never with a wrong one.
     if wrong.iter().any(|wrong| wrong.contains(NOT_SHOWN)) {
-        wrong = what_is_wrong().await;
+        wrong = Box::pin(what_is_wrong()).await;
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Promises that nothing shows, and breaches that are not caught, or not alone.
 async fn what_is_wrong() -> Vec<String> {
-    let (demo, azure) = tokio::join!(recorded("demo"), recorded("azure"));
+    let (demo, azure) = tokio::join!(Box::pin(recorded("demo")), Box::pin(recorded("azure")));
     let mut wrong = Vec::new();
     for promise in Promise::ALL {
         let line = line(promise);
@@ -166,7 +166,7 @@ async fn recorded(kept: &str) -> Recorded {
         operation: vec!["create-payment".to_owned()],
         ..Selection::default()
     };
-    demo_record(options, selection, &contract)
+    Box::pin(demo_record(options, selection, &contract))
         .await
         .unwrap_or_else(|failure| panic!("{kept}: {failure}"))
 }

@@ -3,6 +3,7 @@
 mod broad;
 mod downstream;
 mod races;
+mod responses;
 
 use super::flaw::Flaw;
 
@@ -44,6 +45,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
         },
         Flaw::StoresNoFingerprint => surely(&[
+            "auth/anonymous/item-6/nothing-foreign:second",
+            "auth/anonymous/item-6/outcome-never:second",
             "payload/changed#*/item-3/keeps:mismatch",
             "payload/changed#*/item-3/outcome-never:changed+insisting",
             "payload/in-flight/item-3/outcome-never:changed+changed-later",
@@ -84,6 +87,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "scope/fresh-key/item-2/two-resources:first+second",
         ]),
         Flaw::LooksUpBeforeAuthentication => surely(&[
+            "auth/revoked/item-6/nothing-foreign:again",
+            "auth/revoked/item-6/outcome-is:again",
             "auth/credentials#*/item-6/nothing-foreign:intruder",
             "auth/credentials#*/item-6/outcome-never:intruder",
         ]),
@@ -127,6 +132,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "race/edge/item-5/outcome-never:edge",
         ]),
         Flaw::AnswersMismatchWith500 => surely(&[
+            "auth/anonymous/item-6/outcome-never:second",
             "payload/changed#*/item-3/keeps:mismatch",
             "payload/changed#*/item-3/no-server-error",
             "payload/in-flight/item-3/no-server-error",
@@ -199,6 +205,14 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             breaks: broad::RECORDS_AFTER_RESPONSE,
             // After 200 ms the record is there: these wait for the effect first.
             may_break: &[
+                "failure/store-down/item-5/effects-at-most",
+                "failure/store-down/item-5/one-resource:first+later",
+                "replay/after-delete/item-4/keeps:deleted",
+                "replay/after-delete/item-4/outcome-never:again",
+                "replay/kinds#*/item-5/effects-at-most",
+                "replay/kinds#*/item-5/outcome-never:again+later",
+                "replay/kinds#*/item-5/same-response:again+later",
+                "scope/batch/item-5/effects-at-most",
                 "race/lease#measured/item-5/effects-at-most",
                 "race/lease#measured/item-5/one-resource:first+late+later",
                 "race/three-parties#*/item-5/effects-at-most",
@@ -248,6 +262,10 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 2 ms wide; only an instant retry surely meets it.
             may_break: &[
+                "replay/kinds#*/item-5/effects-at-most",
+                "replay/kinds#*/item-5/outcome-never:again+later",
+                "replay/kinds#*/item-5/same-response:again+later",
+                "scope/batch/item-5/effects-at-most",
                 "race/lease#measured/item-5/effects-at-most",
                 "race/lease#measured/item-5/one-resource:first+late+later",
                 "race/three-parties#*/item-5/effects-at-most",
@@ -336,6 +354,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // These retry within the second, or just over its edge.
             may_break: &[
+                "replay/after-delete/item-4/keeps:deleted",
+                "replay/kinds#*/item-5/same-response:again+later",
                 "race/three-parties#*/item-5/outcome-is:later",
                 "auth/credentials#*/item-5/outcome-is:again",
                 "auth/other-tenant#*/item-5/outcome-is:ours-again",
@@ -364,16 +384,19 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/keeps:replay",
             "replay/exact#*/item-5/same-response:again+later",
+            "replay/kinds#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::DropsLocation => surely(&[
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/same-response:again+later",
+            "replay/kinds#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::ReplaysAsText => surely(&[
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/same-response:again+later",
+            "replay/kinds#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::IgnoresKeyOnRefunds => surely(broad::IGNORES_KEY_ON_REFUNDS),
@@ -440,6 +463,29 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "race/edge/item-5/one-resource:first+edge+later",
             ],
         },
+        Flaw::RecordsOnlyWholeBodies
+        | Flaw::FreesAnotherClaim
+        | Flaw::StoresRateLimits
+        | Flaw::KeepsOneBucketForGuests
+        | Flaw::LeavesQueryOutOfScope
+        | Flaw::ScopesByRouteTemplate
+        | Flaw::JoinsScopeWithColons
+        | Flaw::ReplaysAfterRevocation
+        | Flaw::ReplaysSetCookie
+        | Flaw::ReplaysNoContentAsNull
+        | Flaw::StoresCompressedBytes
+        | Flaw::StoresBytesAsText
+        | Flaw::StoresNoLongAnswers
+        | Flaw::CutsReplays
+        | Flaw::IgnoresKeyWhenAsync
+        | Flaw::RemakesWhatWasDeleted
+        | Flaw::IgnoresKeyOnBatches
+        | Flaw::CrashesOnEqualItems
+        | Flaw::RunsWithoutItsStore
+        | Flaw::HashesMultipartBoundary
+        | Flaw::ChecksVersionBeforeWrite
+        | Flaw::AppendsOnPut
+        | Flaw::FailsSecondDelete => responses::damage(flaw),
         Flaw::ChecksThenSets20Us => races::CHECKS_THEN_SETS_20US,
         Flaw::ClaimsPerWorker => races::CLAIMS_PER_WORKER,
         Flaw::LetsClaimRunOut => races::LETS_CLAIM_RUN_OUT,

@@ -23,7 +23,7 @@ pub mod syntax;
 pub mod time_shift;
 pub mod tree;
 #[cfg(test)]
-mod trial;
+pub(crate) mod trial;
 pub mod variation;
 pub mod volatile;
 

@@ -167,6 +167,7 @@ fn need(need: Need) -> &'static str {
         Need::Json => "a JSON body",
         Need::HeaderKey => "a key that travels in a header",
         Need::Given => "a resource that must exist first",
+        Need::Precondition => "a way to bind a request to a version",
         Need::IdempotentMethod => "a method that is idempotent by itself",
         Need::State => "a probe of a state",
         Need::Bound => "a probe with a bound",
