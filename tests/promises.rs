@@ -99,9 +99,22 @@ fn line(promise: Promise) -> Line {
     }
 }
 
+/// What is said of a promise that no finding is about.
+const NOT_SHOWN: &str = "nothing shows that it is kept";
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_promise_is_shown_and_its_breach_is_caught() {
-    let (demo, azure) = tokio::join!(recorded("demo"), recorded("azure"));
+    let mut wrong = Box::pin(what_is_wrong()).await;
+    // A busy machine may leave a run without a proof, and never with a wrong one.
+    if wrong.iter().any(|wrong| wrong.contains(NOT_SHOWN)) {
+        wrong = Box::pin(what_is_wrong()).await;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Promises that nothing shows, and breaches that are not caught, or not alone.
+async fn what_is_wrong() -> Vec<String> {
+    let (demo, azure) = tokio::join!(Box::pin(recorded("demo")), Box::pin(recorded("azure")));
     let mut wrong = Vec::new();
     for promise in Promise::ALL {
         let line = line(promise);
@@ -114,7 +127,12 @@ async fn each_promise_is_shown_and_its_breach_is_caught() {
         let about = |finding: &&Finding| finding.promise == Some(promise);
         let passes = |finding: &Finding| finding.verdict == Verdict::Pass;
         if !own.iter().filter(about).any(passes) {
-            wrong.push(format!("{}: nothing shows that it is kept", promise.name()));
+            let why: Vec<&str> = own
+                .iter()
+                .filter(about)
+                .map(|own| own.reason.as_str())
+                .collect();
+            wrong.push(format!("{}: {NOT_SHOWN}: {why:?}", promise.name()));
         }
         let broken = failing(&own);
         if !broken.is_empty() {
@@ -127,7 +145,7 @@ async fn each_promise_is_shown_and_its_breach_is_caught() {
             wrong.push(format!("{}: {broken:?} fails", line.instead));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    wrong
 }
 
 /// A run of the scenarios that show the promises of a demo that keeps this contract.
@@ -154,8 +172,7 @@ async fn recorded(kept: &str) -> Recorded {
         contract: Some(contract),
         settle: None,
     };
-    trial
-        .record()
+    Box::pin(trial.record())
         .await
         .unwrap_or_else(|failure| panic!("{kept}: {failure}"))
 }
