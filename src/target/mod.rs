@@ -88,10 +88,10 @@ pub struct Target {
     pub hooks: Hooks,
     /// A server that the tool starts itself.
     pub server: Option<Server>,
-    /// What its documents say.
-    pub documents: Option<Documents>,
     /// How its client is told where to go, and what is known of it.
     pub client: Client,
+    /// What its documents say.
+    pub documents: Option<Documents>,
     /// Our receiver of the target's events.
     pub sink: Option<Sink>,
     /// Every secret of the file, for masking.

@@ -89,8 +89,8 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
     let limits_node = fields.take("limits");
     let hooks = fields.take("hooks").map(|node| hooks(reader, node));
     let server = fields.take("server").and_then(|node| server(reader, node));
-    let documents = fields.take("documents").map(|node| reader.documents(node));
     let client = fields.take("client").map(|node| client(reader, node));
+    let documents = fields.take("documents").map(|node| reader.documents(node));
     let sink = fields.take("sink").and_then(|node| reader.sink(node));
     fields.finish();
     let base_urls = base_urls?;
