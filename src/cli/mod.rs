@@ -5,6 +5,7 @@ mod again;
 pub mod args;
 mod bundle;
 pub mod check;
+pub mod cleanup;
 pub mod compare;
 mod dry_run;
 pub mod exit;
@@ -65,6 +66,7 @@ fn obey(command: Command) -> Result<Exit, Failure> {
         Command::Init(args) => init::init(&args),
         Command::Demo(args) => run::demo(args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Cleanup(args) => cleanup::cleanup(&args),
         Command::Schema => schema::print(),
         Command::Report(args) => report::report(&args),
         Command::Serve(args) => serve::serve(&args),
