@@ -103,7 +103,7 @@ pub fn lookup_way(operation: &Operation, by: LookupBy) -> Option<&LookupWay> {
     }
 }
 
-/// Lays every scenario over every operation.
+/// Lays every scenario over every operation that it can be about.
 pub fn plan(
     target: &Target,
     contracts: &BTreeMap<String, Contract>,
@@ -111,14 +111,25 @@ pub fn plan(
     selection: &Selection,
 ) -> Plan {
     let mut cases = Vec::new();
-    for operation in &target.operations {
-        if !selection.operations.is_empty() && !selection.operations.contains(&operation.name) {
-            continue;
-        }
+    let selected: Vec<&Operation> = target
+        .operations
+        .iter()
+        .filter(|operation| {
+            selection.operations.is_empty() || selection.operations.contains(&operation.name)
+        })
+        .collect();
+    let is_keyless = |operation: &Operation| operation.key == Some(KeyPlace::None);
+    let some_has_a_key = selected.iter().any(|operation| !is_keyless(operation));
+    for operation in selected {
         let Some(contract) = contracts.get(&operation.name) else {
             continue;
         };
         for scenario in scenarios {
+            // What is about keys is not even missing from an operation that takes none, as long as
+            // another one shows it.
+            if some_has_a_key && is_keyless(operation) && scenario.needs.contains(&Need::Key) {
+                continue;
+            }
             for (index, case) in scenario.cases.iter().enumerate() {
                 if selection.wants(scenario, case) {
                     let fit = Fit {
@@ -245,6 +256,7 @@ impl Fit<'_> {
                 .iter()
                 .any(|probe| matches!(probe.reading, Reading::State(_))),
             Need::Bound => probes.iter().any(|probe| probe.bound.is_some()),
+            Need::Prepare => self.operation.prepare.is_some(),
             Need::Lookup => {
                 let lookup = &self.operation.lookup;
                 lookup.by_key.is_some()
@@ -279,6 +291,7 @@ impl Fit<'_> {
             ),
             Need::State => format!("{name} has no probe of a state"),
             Need::Bound => format!("{name} has no probe with a bound"),
+            Need::Prepare => format!("nothing is asked for before {name} (prepare)"),
             Need::Lookup => format!("{name} declares no lookup"),
             Need::Sink => format!(
                 "{name} declares no events that our receiver could get (sink, and effects.NAME.webhook)"
@@ -312,6 +325,10 @@ impl Fit<'_> {
                     return Err("limits.in-flight is 1: no bursts".to_owned());
                 }
                 self.request(request)
+            }
+            Step::Prepare { principal, .. } => {
+                self.need(Need::Prepare)?;
+                self.principal(*principal)
             }
             Step::Lookup(lookup) => {
                 lookup_way(self.operation, lookup.by).ok_or_else(|| {

@@ -26,6 +26,9 @@ pub struct Transcript {
     pub probes: Vec<ProbeFacts>,
     /// Measured times to answer, for the operation's plain request.
     pub latency: Option<Latency>,
+    /// The same of its variants, and of other operations and callers that the case uses.
+    #[serde(default)]
+    pub further_latencies: Vec<LatencyOf>,
     /// The settle time of the target.
     #[serde(rename = "settle_micros", with = "written::micros")]
     pub settle: Duration,
@@ -57,6 +60,19 @@ pub struct Latency {
     /// The slowest of those measured.
     #[serde(rename = "p99_micros", with = "written::micros")]
     pub p99: Duration,
+}
+
+/// Times to answer of one kind of request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyOf {
+    /// Which operation.
+    pub operation: OperationRole,
+    /// Who sends.
+    pub principal: PrincipalRole,
+    /// The variants that are laid over the plain request.
+    pub variants: Vec<String>,
+    /// The times.
+    pub latency: Latency,
 }
 
 /// The steps, once.

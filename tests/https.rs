@@ -65,7 +65,7 @@ principals: {{ owner: {{ bearer: "${{secret.DEMO_OWNER:-tenant-a}}" }} }}
 operations:
   create-payment:
     request: {{ method: POST, path: /payments, json: {{ amount: 2000, currency: USD, reference: "${{marker}}" }} }}
-    slow: {{ headers: {{ Demo-Behaviour: slow }} }}
+    slow: {{ headers: {{ Demo-Pace: slow }} }}
     identity: $.id
     effects:
       payments: {{ request: "GET /payments?reference=${{marker}}", ids: "$.data[*].id" }}

@@ -2,10 +2,11 @@
 //! all of it before anything is remembered.
 
 use std::mem::ManuallyDrop;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, USER_AGENT};
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
@@ -14,7 +15,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::answer::{Answer, Problem};
-use super::behaviour::Behaviour;
+use super::behaviour::{Behaviour, is_slow};
 use super::call::{Call, Line, Slot};
 use super::caller::Caller;
 use super::fingerprint::{Ingredients, fingerprint, with_route};
@@ -48,6 +49,7 @@ pub async fn write(
 
 async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Result<Answer, Answer> {
     let (head, body) = request.into_parts();
+    let peer = head.extensions.get::<ConnectInfo<SocketAddr>>().copied();
     let headers = head.headers;
     let query = head.uri.query();
     let key_of = |body| {
@@ -71,6 +73,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         return Err(refusal);
     }
     let behaviour = Behaviour::read(&headers)?;
+    let slow = is_slow(&headers)?;
     expect_json(&headers)?;
     let slot = |key: &str| Slot {
         tenant: match (api.flaw, api.policy.principals) {
@@ -161,7 +164,9 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         id: format!("{}_{}", command.prefix(), Uuid::new_v4().simple()),
         command,
         behaviour,
+        slow,
         started: api.clock.now(),
+        port: peer.map_or(0, |ConnectInfo(peer)| peer.port()),
         line: line.clone(),
     };
     // The write runs in a task of its own: a client that hangs up must not cancel it.

@@ -255,6 +255,10 @@ pub enum Problem {
     KeyExpired,
     /// 402: the business declines.
     Declined,
+    /// 409: a coupon has no uses left.
+    UsedUp,
+    /// 409: a cart is no longer what the caller has seen.
+    OutOfDate,
     /// 500: the request failed.
     Internal,
 }
@@ -304,6 +308,8 @@ impl Problem {
                 "Idempotency key expired",
             ),
             Problem::Declined => (S::PAYMENT_REQUIRED, "declined", "Payment declined"),
+            Problem::UsedUp => (S::CONFLICT, "used-up", "Used up"),
+            Problem::OutOfDate => (S::CONFLICT, "out-of-date", "Out of date"),
             Problem::Internal => (
                 S::INTERNAL_SERVER_ERROR,
                 "internal",

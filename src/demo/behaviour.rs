@@ -1,5 +1,5 @@
-//! The `Demo-Behaviour` header: special behaviour that a client asks of one write. It is no part
-//! of what the request means, so not of its fingerprint either.
+//! The headers `Demo-Behaviour` and `Demo-Pace`: special behaviour that a client asks of one write.
+//! They are no part of what the request means, so not of its fingerprint either.
 
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
@@ -10,14 +10,28 @@ use super::answer::{Answer, Problem};
 /// The header that asks for a behaviour.
 pub const HEADER: &str = "demo-behaviour";
 
+/// The header that asks for a slow write, whatever else is asked of it.
+const PACE: &str = "demo-pace";
+
 /// What `large` pads a response by, in bytes: 300 KiB.
 const PADDING: usize = 300 * 1024;
+
+/// Whether a write works eight times as long before it writes; a pace that is not known is
+/// answered 400.
+pub fn is_slow(headers: &HeaderMap) -> Result<bool, Answer> {
+    match headers.get(PACE) {
+        None => Ok(false),
+        Some(value) if value == "slow" => Ok(true),
+        Some(_) => Err(Answer::problem(
+            Problem::Malformed,
+            "Demo-Pace must be slow.",
+        )),
+    }
+}
 
 /// A special behaviour of one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Behaviour {
-    /// Works eight times as long before the write.
-    Slow,
     /// Writes at once, then waits eight times the work before it answers.
     Linger,
     /// Fails before the write, always.
@@ -40,8 +54,7 @@ pub enum Behaviour {
 
 impl Behaviour {
     /// Every behaviour, by the name it has in the header.
-    const NAMES: [(&'static str, Behaviour); 10] = [
-        ("slow", Behaviour::Slow),
+    const NAMES: [(&'static str, Behaviour); 9] = [
         ("linger", Behaviour::Linger),
         ("fail-before", Behaviour::FailBefore),
         ("fail-once", Behaviour::FailOnce),
@@ -90,8 +103,7 @@ impl Behaviour {
                 answer.status = StatusCode::ACCEPTED;
                 answer.body = Bytes::from(body.to_string());
             }
-            Behaviour::Slow
-            | Behaviour::Linger
+            Behaviour::Linger
             | Behaviour::FailBefore
             | Behaviour::FailOnce
             | Behaviour::FailAfter

@@ -35,8 +35,12 @@ pub struct Call {
     pub id: String,
     /// What the client asked for besides.
     pub behaviour: Option<Behaviour>,
+    /// Whether it works eight times as long.
+    pub slow: bool,
     /// When it came.
     pub started: Timestamp,
+    /// The port that its client sends from, which tells connections apart.
+    pub port: u16,
     /// Whether its client is still there. A correct API does not ask.
     pub line: Line,
 }

@@ -2,6 +2,7 @@
 
 mod broad;
 mod downstream;
+mod races;
 
 use super::flaw::Flaw;
 
@@ -135,6 +136,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "auth/refused-first#wrong/item-6/outcome-is:good",
         ]),
         Flaw::KeepsClaimOnError => surely(&[
+            "race/three-parties#a-fails/item-5/outcome-is:later",
             "failure/after-effect#*/item-7/keeps:after-failure",
             "failure/after-effect#*/item-7/recovered:retry",
             "failure/error#*/item-7/keeps:after-failure",
@@ -143,6 +145,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::ForgetsKeyAfterEffect => surely(&["failure/after-effect#*/item-5/effects-at-most"]),
         Flaw::KeepsKeyOfRolledBackWrite => surely(&["failure/after-effect#*/item-5/exists:retry"]),
         Flaw::StoresServerErrors => surely(&[
+            "race/three-parties#a-fails/item-5/outcome-is:later",
             "failure/after-effect#once/item-7/keeps:after-failure",
             "failure/error#heals/item-7/keeps:after-failure",
         ]),
@@ -164,6 +167,13 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "lost/half-request#half-rst/item-7/recovered:whole",
         ]),
         Flaw::RecordsOnlyCompleted => surely(&[
+            "race/lease#measured/item-5/effects-at-most",
+            "race/lease#measured/item-5/one-resource:first+late+later",
+            "race/pool/item-5/effects-at-most",
+            "race/three-parties#*/item-5/effects-at-most",
+            "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
+            "race/waiters/item-5/effects-at-most",
+            "race/waiters/item-5/one-resource:first+waiting+later",
             "lost/mid-work#*/item-5/effects-at-most",
             "lost/mid-work#*/item-5/effects-at-most@after-at-once",
             "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
@@ -185,6 +195,13 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             breaks: broad::RECORDS_AFTER_RESPONSE,
             // After 200 ms the record is there: these wait for the effect first.
             may_break: &[
+                "race/lease#measured/item-5/effects-at-most",
+                "race/lease#measured/item-5/one-resource:first+late+later",
+                "race/three-parties#*/item-5/effects-at-most",
+                "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
+                "race/three-parties#*/item-5/outcome-is:later",
+                "race/waiters/item-5/effects-at-most",
+                "race/waiters/item-5/one-resource:first+waiting+later",
                 "auth/credentials#*/item-5/outcome-is:again",
                 "auth/other-tenant#*/item-5/outcome-is:ours-again",
                 "auth/refused-first#*/item-5/effects-at-most",
@@ -227,6 +244,12 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 2 ms wide; only an instant retry surely meets it.
             may_break: &[
+                "race/lease#measured/item-5/effects-at-most",
+                "race/lease#measured/item-5/one-resource:first+late+later",
+                "race/three-parties#*/item-5/effects-at-most",
+                "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
+                "race/waiters/item-5/effects-at-most",
+                "race/waiters/item-5/one-resource:first+waiting+later",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
                 "replay/exact#*/item-5/effects-at-most",
@@ -240,6 +263,13 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "lost/mid-work#*/item-5/effects-at-most",
         ]),
         Flaw::WaiterRunsAgain => surely(&[
+            "race/lease#measured/item-5/effects-at-most",
+            "race/lease#measured/item-5/one-resource:first+late+later",
+            "race/pool/item-5/effects-at-most",
+            "race/three-parties#*/item-5/effects-at-most",
+            "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
+            "race/waiters/item-5/effects-at-most",
+            "race/waiters/item-5/one-resource:first+waiting+later",
             "lost/mid-work#*/item-5/effects-at-most",
             "lost/mid-work#*/item-5/effects-at-most@after-at-once",
             "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
@@ -302,6 +332,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // These retry within the second, or just over its edge.
             may_break: &[
+                "race/three-parties#*/item-5/outcome-is:later",
                 "auth/credentials#*/item-5/outcome-is:again",
                 "auth/other-tenant#*/item-5/outcome-is:ours-again",
                 "auth/refused-first#*/item-5/same-response:again",
@@ -403,6 +434,18 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "race/edge/item-5/one-resource:first+edge+later",
             ],
         },
+        Flaw::ChecksThenSets20Us => races::CHECKS_THEN_SETS_20US,
+        Flaw::ClaimsPerWorker => races::CLAIMS_PER_WORKER,
+        Flaw::LetsClaimRunOut => races::LETS_CLAIM_RUN_OUT,
+        Flaw::LetsClaimRunOutAtTimes => races::LETS_CLAIM_RUN_OUT_AT_TIMES,
+        Flaw::FreesClaimOfSuccessor => races::FREES_CLAIM_OF_SUCCESSOR,
+        Flaw::OverwritesRecordOfSuccessor => races::OVERWRITES_RECORD_OF_SUCCESSOR,
+        Flaw::FreesClaimBeforeRecord => races::FREES_CLAIM_BEFORE_RECORD,
+        Flaw::EvictsOldestKeys => races::EVICTS_OLDEST_KEYS,
+        Flaw::FillsPoolWithWaiters => races::FILLS_POOL_WITH_WAITERS,
+        Flaw::ChecksThenDebits => races::CHECKS_THEN_DEBITS,
+        Flaw::OrdersStaleCarts => races::ORDERS_STALE_CARTS,
+        Flaw::AnswersConflictsAlike => races::ANSWERS_CONFLICTS_ALIKE,
         Flaw::TakesPayloadForKey => surely(&[
             "auth/keyless/item-6/exists:theirs",
             "auth/keyless/item-6/nothing-foreign:theirs",

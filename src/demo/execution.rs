@@ -4,6 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use uuid::Uuid;
+
 use super::answer::{Answer, Problem};
 use super::behaviour::Behaviour;
 use super::call::Call;
@@ -13,6 +15,9 @@ use super::ledger::{self, Effects};
 use super::operation::{Command, Payment};
 use super::policy::{Fate, KeptFrom};
 use super::store::{Finish, Keeping, StoreError, Stored, Terms, Written};
+
+/// The records that `evicts-oldest-keys` keeps.
+const MOST_KEYS: u32 = 256;
 
 impl Keyed {
     /// Works, writes, and answers.
@@ -38,7 +43,13 @@ impl Keyed {
         if self.flaw == Some(Flaw::DropsClaimOnHangUp) && call.line.is_dead() {
             permit.keeping = Keeping::Nothing;
         }
-        let answer = match self.write_and_record(call, permit.keeping).await? {
+        if self.flaw == Some(Flaw::OverwritesRecordOfSuccessor)
+            && let Some(claim) = &permit.claim
+        {
+            claim.outlasts_successor().await;
+        }
+        let _writer = self.worker().await;
+        let answer = match self.write_and_record(call, &mut permit).await? {
             Written::Executed(answer) | Written::Refused(answer) => answer,
             Written::Taken(first) => return Box::pin(self.answer_again(call, *first)).await,
         };
@@ -77,7 +88,7 @@ impl Keyed {
     async fn write_and_record(
         &self,
         call: &Arc<Call>,
-        keeping: Keeping,
+        permit: &mut Permit,
     ) -> Result<Written, StoreError> {
         match (self.flaw, &call.command) {
             (Some(Flaw::CancelsBetweenEffects), Command::Pay(payment)) => {
@@ -92,7 +103,19 @@ impl Keyed {
                     .await
             }
             (Some(Flaw::LeavesGapAfterEffect), _) => self.write_gap_record(call).await,
-            _ => self.write(call, keeping, Finish::Commit).await,
+            (Some(Flaw::FreesClaimBeforeRecord), _) => {
+                let written = self.write(call, Keeping::Nothing, Finish::Commit).await?;
+                permit.claim = None;
+                self.clock.sleep(Duration::from_millis(1)).await;
+                self.record(call, &written).await?;
+                Ok(written)
+            }
+            (Some(Flaw::EvictsOldestKeys), _) => {
+                let written = self.write(call, permit.keeping, Finish::Commit).await?;
+                self.store.evict(MOST_KEYS).await?;
+                Ok(written)
+            }
+            _ => self.write(call, permit.keeping, Finish::Commit).await,
         }
     }
 
@@ -167,9 +190,16 @@ impl Keyed {
     }
 
     async fn work(&self, call: &Call) {
-        let slow = call.behaviour == Some(Behaviour::Slow);
-        let times = if slow { 8 } else { 1 };
-        self.clock.sleep(self.work * times).await;
+        let work = match (call.slow, self.flaw) {
+            (true, Some(Flaw::LetsClaimRunOutAtTimes)) => {
+                // From 95 to 125 % of the lease, at random.
+                let percent = 95 + Uuid::new_v4().as_u128() % 31;
+                (self.work * 8).mul_f64(percent as f64 / 100.0)
+            }
+            (true, _) => self.work * 8,
+            (false, _) => self.work,
+        };
+        self.clock.sleep(work).await;
     }
 
     fn failure_before(&self, call: &Call) -> Option<Answer> {

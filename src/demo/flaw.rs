@@ -340,6 +340,66 @@ flaws! {
         says: "Checks the key and claims it 100 us later, with nothing that makes it unique.",
         reports: &["rafidahmed870/queue-jobs-worker#22"],
     }
+    ChecksThenSets20Us {
+        id: "M04", tier: Three, name: "checks-then-sets-20us",
+        says: "Checks the key and claims it 20 us later, with nothing that makes it unique.",
+        reports: &["rafidahmed870/queue-jobs-worker#22"],
+    }
+    ClaimsPerWorker {
+        id: "M07", tier: Two, name: "claims-per-worker",
+        says: "Keeps the claims of each of eight workers apart, so duplicates on two connections both execute.",
+        reports: &["AnchorNet-Org/AnchorNet-Backend#221"],
+    }
+    LetsClaimRunOut {
+        id: "M08", tier: One, name: "lets-claim-run-out",
+        says: "Lets a claim run out after three times the usual work, though a slow request works for eight.",
+        reports: &["KanishJebaMathewM/Truxify#5846", "langwatch/langwatch#6511", "zoolutions/pgbus#470"],
+    }
+    LetsClaimRunOutAtTimes {
+        id: "M09", tier: Two, name: "lets-claim-run-out-at-times",
+        says: "Lets a claim run out after the time that a slow request mostly needs, though some need a quarter more.",
+        reports: &["granit-fx/granit-dotnet#1151"],
+    }
+    FreesClaimOfSuccessor {
+        id: "M10", tier: Two, name: "frees-claim-of-successor",
+        says: "Lets a claim run out, and frees it at the end of its request whoever has it by then.",
+        reports: &["KanishJebaMathewM/Truxify#4623", "pathosDev/actor-ts#1082"],
+    }
+    OverwritesRecordOfSuccessor {
+        id: "M11", tier: Two, name: "overwrites-record-of-successor",
+        says: "Lets a claim run out, and a request that was overtaken replace its successor's record when it ends late.",
+        reports: &["pathosDev/actor-ts#1082"],
+    }
+    FreesClaimBeforeRecord {
+        id: "M16", tier: Three, name: "frees-claim-before-record",
+        says: "Frees the claim 1 ms before the record is stored.",
+        reports: &["KanishJebaMathewM/Truxify#11508"],
+    }
+    EvictsOldestKeys {
+        id: "M73", tier: Two, name: "evicts-oldest-keys",
+        says: "Keeps the records of the last 256 keys, so an older key executes again.",
+        reports: &["mads256h/stregsystemet-rs#54"],
+    }
+    FillsPoolWithWaiters {
+        id: "M80", tier: Two, name: "fills-pool-with-waiters",
+        says: "Lets duplicates wait on the 16 workers of a pool, of which every request needs one to end.",
+        reports: &["strands-agents/harness-sdk#2932", "apache/polaris#4269"],
+    }
+    AnswersConflictsAlike {
+        id: "M85", tier: Two, name: "answers-conflicts-alike",
+        says: "Answers a changed payload exactly as a duplicate in flight, and neither with Retry-After.",
+        reports: &["KeeperHub/keeperhub#1922"],
+    }
+    ChecksThenDebits {
+        id: "M86", tier: Two, name: "checks-then-debits",
+        says: "Checks whether a coupon has uses left and debits it 1 ms later, whatever it has by then.",
+        reports: &["spree/spree#13734", "medusajs/medusa#16347"],
+    }
+    OrdersStaleCarts {
+        id: "M87", tier: Two, name: "orders-stale-carts",
+        says: "Orders the cart that a session has seen, although another one has ordered it since.",
+        reports: &["shopware/shopware#19943", "magento/magento2#13952"],
+    }
     EmitsEventOnReplay {
         id: "M83", tier: One, name: "emits-event-on-replay",
         says: "Announces a payment again, under another event id, when its request is replayed.",

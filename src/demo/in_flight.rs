@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
@@ -22,6 +23,7 @@ struct Table {
 struct Entry {
     number: u64,
     fingerprint: String,
+    since: Instant,
     /// Closed when the entry goes, which wakes whoever waits for that.
     freed: watch::Sender<()>,
 }
@@ -49,6 +51,21 @@ impl InFlight {
     /// Claims a slot whether or not another request has it.
     pub fn overwrite(&self, slot: &Slot, fingerprint: &str) -> Claim {
         self.enter(&mut self.table(), slot, fingerprint)
+    }
+
+    /// Claims a slot that is free, or that another request has had for longer than a lease. The
+    /// error is the fingerprint of the one that has it.
+    pub fn claim_after(
+        &self,
+        lease: Duration,
+        slot: &Slot,
+        fingerprint: &str,
+    ) -> Result<Claim, String> {
+        let mut table = self.table();
+        match table.claims.get(slot) {
+            Some(entry) if entry.since.elapsed() < lease => Err(entry.fingerprint.clone()),
+            _ => Ok(self.enter(&mut table, slot, fingerprint)),
+        }
     }
 
     /// Waits until the request that has a slot now is done with it.
@@ -81,6 +98,7 @@ impl InFlight {
         let entry = Entry {
             number: table.last,
             fingerprint: fingerprint.to_owned(),
+            since: Instant::now(),
             freed: watch::Sender::new(()),
         };
         table.claims.insert(slot.clone(), entry);
@@ -88,6 +106,7 @@ impl InFlight {
             table: self.clone(),
             slot: slot.clone(),
             number: table.last,
+            frees_any: false,
         }
     }
 
@@ -102,12 +121,32 @@ pub struct Claim {
     table: InFlight,
     slot: Slot,
     number: u64,
+    frees_any: bool,
 }
 
 impl Claim {
+    /// Frees the slot in the end whoever has it by then, as only flaws do.
+    pub fn frees_any(&mut self) {
+        self.frees_any = true;
+    }
+
+    /// Waits, if another request has taken the slot over, until that one is done with it.
+    pub async fn outlasts_successor(&self) {
+        if !self.is_ours(&self.table.table()) {
+            self.table.freed(&self.slot).await;
+        }
+    }
+
     /// Leaves the slot claimed for ever, as only flaws do.
     pub fn leave(self) {
         std::mem::forget(self);
+    }
+
+    fn is_ours(&self, table: &Table) -> bool {
+        table
+            .claims
+            .get(&self.slot)
+            .is_some_and(|entry| entry.number == self.number)
     }
 }
 
@@ -115,11 +154,7 @@ impl Drop for Claim {
     fn drop(&mut self) {
         let mut table = self.table.table();
         // A claim that was overwritten is no longer ours to free.
-        let ours = table
-            .claims
-            .get(&self.slot)
-            .is_some_and(|entry| entry.number == self.number);
-        if ours {
+        if self.frees_any || self.is_ours(&table) {
             table.claims.remove(&self.slot);
         }
     }
@@ -168,5 +203,30 @@ mod tests {
         let _second = table.overwrite(&slot(), "second");
         drop(first);
         assert_eq!(table.holder(&slot()).as_deref(), Some("second"));
+    }
+
+    #[test]
+    fn a_claim_is_taken_over_only_after_its_lease() {
+        let table = InFlight::default();
+        let _first = table.claim(&slot(), "first").expect("a free slot");
+        let hour = Duration::from_secs(3600);
+        assert_eq!(
+            table.claim_after(hour, &slot(), "second").err().as_deref(),
+            Some("first")
+        );
+        let _second = table
+            .claim_after(Duration::ZERO, &slot(), "second")
+            .expect("the lease is over");
+        assert_eq!(table.holder(&slot()).as_deref(), Some("second"));
+    }
+
+    #[test]
+    fn a_claim_that_frees_any_takes_its_successor_with_it() {
+        let table = InFlight::default();
+        let mut first = table.claim(&slot(), "first").expect("a free slot");
+        first.frees_any();
+        let _second = table.overwrite(&slot(), "second");
+        drop(first);
+        assert_eq!(table.holder(&slot()), None);
     }
 }

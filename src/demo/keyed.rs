@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 
 use super::Options;
 use super::answer::{Answer, Problem};
@@ -17,6 +17,9 @@ use super::in_flight::{Claim, InFlight};
 use super::operation::Operation;
 use super::policy::{InProgress, Policy, Precedence};
 use super::store::{Keeping, Store, StoreError};
+
+/// The workers of the pool that `fills-pool-with-waiters` has.
+const WORKERS_OF_POOL: usize = 16;
 
 /// The part of the API that executes writes.
 #[derive(Debug)]
@@ -35,6 +38,8 @@ pub struct Keyed {
     pub retention: Duration,
     /// The keys that are being worked on.
     pub in_flight: InFlight,
+    /// For `fills-pool-with-waiters`: its workers.
+    workers: Semaphore,
     /// Tells the relay that there is a new event.
     pub news: Arc<Notify>,
     memory: Mutex<Memory>,
@@ -58,6 +63,19 @@ pub(super) struct Permit {
     pub claim: Option<Claim>,
     /// What becomes of the record.
     pub keeping: Keeping,
+    /// Whether its key is looked up once more now that it has the claim.
+    pub looks_again: bool,
+}
+
+impl Permit {
+    /// A permit without a claim.
+    pub fn unclaimed(keeping: Keeping) -> Permit {
+        Permit {
+            claim: None,
+            keeping,
+            looks_again: false,
+        }
+    }
 }
 
 /// What a call gets whose slot another request has. Only flaws let it execute.
@@ -80,6 +98,7 @@ impl Keyed {
             work: options.work,
             retention: options.retention,
             in_flight: InFlight::default(),
+            workers: Semaphore::new(WORKERS_OF_POOL),
             news: Arc::default(),
             memory: Mutex::default(),
         }
@@ -90,14 +109,20 @@ impl Keyed {
         let answered = match &call.slot {
             Some(slot) => self.perform_once(&call, slot).await,
             None => {
-                let permit = Permit {
-                    claim: None,
-                    keeping: Keeping::Nothing,
-                };
+                let permit = Permit::unclaimed(Keeping::Nothing);
                 self.execute(&call, permit).await
             }
         };
         answered.unwrap_or_else(|_| Answer::internal())
+    }
+
+    /// A worker of the pool, which only `fills-pool-with-waiters` has.
+    pub(super) async fn worker(&self) -> Option<SemaphorePermit<'_>> {
+        match self.flaw {
+            // The pool is never closed.
+            Some(Flaw::FillsPoolWithWaiters) => self.workers.acquire().await.ok(),
+            _ => None,
+        }
     }
 
     /// Everything that was completed at this time or before has expired.
@@ -124,6 +149,7 @@ impl Keyed {
     }
 
     async fn perform_once(&self, call: &Arc<Call>, slot: &Slot) -> Result<Answer, StoreError> {
+        let place = self.place_in_flight(call, slot);
         let permit = loop {
             if let Some(stored) = self.look_up(call, slot).await? {
                 return self.answer_again(call, stored).await;
@@ -131,9 +157,9 @@ impl Keyed {
             if let Some(refusal) = self.refuse_expired(slot).await? {
                 return Ok(refusal);
             }
-            match self.claim(call, slot).await {
+            match self.claim(call, &place).await {
                 Ok(permit) => break permit,
-                Err(holder) => match self.answer_in_flight(call, slot, &holder).await? {
+                Err(holder) => match self.answer_in_flight(call, &place, &holder).await? {
                     InFlightAnswer::Answer(answer) => return Ok(answer),
                     InFlightAnswer::Execute(permit) => return self.execute(call, permit).await,
                     InFlightAnswer::AskAgain => {}
@@ -141,7 +167,7 @@ impl Keyed {
             }
         };
         // The holder before us may have completed since the key was looked up.
-        if permit.keeping == Keeping::Unique
+        if permit.looks_again
             && let Some(stored) = self.look_up(call, slot).await?
         {
             return self.answer_again(call, stored).await;
@@ -153,21 +179,62 @@ impl Keyed {
     /// of the request that has it.
     async fn claim(&self, call: &Call, slot: &Slot) -> Result<Permit, String> {
         match self.flaw {
-            Some(Flaw::RecordsOnlyCompleted) => Ok(Permit {
-                claim: None,
-                keeping: Keeping::FirstStays,
-            }),
+            Some(Flaw::RecordsOnlyCompleted) => Ok(Permit::unclaimed(Keeping::FirstStays)),
             Some(
                 flaw @ (Flaw::ChecksThenSets
                 | Flaw::ChecksThenSets1Ms
                 | Flaw::ChecksThenSets100Us
+                | Flaw::ChecksThenSets20Us
                 | Flaw::LastWriterWins),
             ) => self.check_then_set(call, slot, flaw).await,
+            Some(
+                flaw @ (Flaw::LetsClaimRunOut
+                | Flaw::LetsClaimRunOutAtTimes
+                | Flaw::FreesClaimOfSuccessor
+                | Flaw::OverwritesRecordOfSuccessor),
+            ) => self.claim_for_a_while(call, slot, flaw),
+            Some(Flaw::ClaimsPerWorker) => Ok(Permit {
+                claim: Some(self.in_flight.claim(slot, &call.fingerprint)?),
+                keeping: Keeping::FirstStays,
+                looks_again: true,
+            }),
             _ => Ok(Permit {
                 claim: Some(self.in_flight.claim(slot, &call.fingerprint)?),
                 keeping: Keeping::Unique,
+                looks_again: true,
             }),
         }
+    }
+
+    /// Where a slot stands among the keys in flight: with `claims-per-worker` each worker has a
+    /// place of its own, and a connection its worker.
+    fn place_in_flight(&self, call: &Call, slot: &Slot) -> Slot {
+        let mut place = slot.clone();
+        if self.flaw == Some(Flaw::ClaimsPerWorker) {
+            // Ports of one client are often even: their higher bits tell them apart.
+            let worker = u32::from(call.port).wrapping_mul(0x9E37_79B1) >> 29;
+            place.operation = format!("{} of worker {worker}", slot.operation);
+        }
+        place
+    }
+
+    /// Claims a slot that is free or whose claim has run out, and nothing in the store tells two
+    /// owners apart.
+    fn claim_for_a_while(&self, call: &Call, slot: &Slot, flaw: Flaw) -> Result<Permit, String> {
+        let (lease, keeping) = match flaw {
+            Flaw::LetsClaimRunOutAtTimes => (self.work * 8, Keeping::FirstStays),
+            Flaw::OverwritesRecordOfSuccessor => (self.work * 3, Keeping::LastStays),
+            _ => (self.work * 3, Keeping::FirstStays),
+        };
+        let mut claim = self.in_flight.claim_after(lease, slot, &call.fingerprint)?;
+        if flaw == Flaw::FreesClaimOfSuccessor {
+            claim.frees_any();
+        }
+        Ok(Permit {
+            claim: Some(claim),
+            keeping,
+            looks_again: true,
+        })
     }
 
     /// Answers a call whose slot another request has.
@@ -185,12 +252,17 @@ impl Keyed {
                 return Ok(InFlightAnswer::Execute(Permit {
                     claim: Some(self.in_flight.overwrite(slot, &call.fingerprint)),
                     keeping: Keeping::FirstStays,
+                    looks_again: false,
                 }));
             }
             Some(Flaw::SkipsFingerprintInFlight) if !same => {
                 self.in_flight.freed(slot).await;
                 let stored = self.store.find(slot.clone(), self.expired()).await?;
                 stored.map_or_else(|| self.in_progress(), |stored| self.replay(stored))
+            }
+            Some(Flaw::FillsPoolWithWaiters) if same => {
+                let _worker = self.worker().await;
+                return Ok(self.wait_for_holder(slot, self.work * 10).await);
             }
             Some(Flaw::AnswersRaceLosersWith500) if same => Answer::internal(),
             _ if same || self.policy.precedence == Precedence::InProgress => {
@@ -202,25 +274,38 @@ impl Keyed {
 
     /// Answers a duplicate of a request in flight as the policy wants.
     async fn answer_duplicate(&self, slot: &Slot) -> InFlightAnswer {
-        if let InProgress::Wait(most, _) = &self.policy.in_progress {
-            let freed = tokio::time::timeout(*most, self.in_flight.freed(slot));
-            if freed.await.is_ok() {
-                return InFlightAnswer::AskAgain;
+        match &self.policy.in_progress {
+            InProgress::Wait(most, _) => self.wait_for_holder(slot, *most).await,
+            InProgress::Refuse(_) | InProgress::Accept(_) => {
+                InFlightAnswer::Answer(self.in_progress())
             }
         }
-        InFlightAnswer::Answer(self.in_progress())
     }
 
-    fn in_progress(&self) -> Answer {
+    async fn wait_for_holder(&self, slot: &Slot, most: Duration) -> InFlightAnswer {
+        let freed = tokio::time::timeout(most, self.in_flight.freed(slot));
+        match freed.await {
+            Ok(()) => InFlightAnswer::AskAgain,
+            Err(_) => InFlightAnswer::Answer(self.in_progress()),
+        }
+    }
+
+    /// The refusal of a duplicate of a request in flight.
+    pub(super) fn in_progress(&self) -> Answer {
         let detail = "A request with this key is being worked on. Ask again in 1 s.";
         let (InProgress::Refuse(look) | InProgress::Wait(_, look) | InProgress::Accept(look)) =
             &self.policy.in_progress;
-        Answer::refusal(Problem::InProgress, detail, look, None)
+        let mut refusal = Answer::refusal(Problem::InProgress, detail, look, None);
+        if self.flaw == Some(Flaw::AnswersConflictsAlike) {
+            refusal.retry_after = None;
+        }
+        refusal
     }
 
     /// Checks a slot, and takes it a moment later whether or not it still is free.
     async fn check_then_set(&self, call: &Call, slot: &Slot, flaw: Flaw) -> Result<Permit, String> {
         let (window, keeping) = match flaw {
+            Flaw::ChecksThenSets20Us => (Duration::from_micros(20), Keeping::FirstStays),
             Flaw::ChecksThenSets100Us => (Duration::from_micros(100), Keeping::FirstStays),
             Flaw::ChecksThenSets1Ms => (Duration::from_millis(1), Keeping::FirstStays),
             Flaw::LastWriterWins => (Duration::from_millis(1), Keeping::LastStays),
@@ -233,6 +318,7 @@ impl Keyed {
         Ok(Permit {
             claim: Some(self.in_flight.overwrite(slot, &call.fingerprint)),
             keeping,
+            looks_again: false,
         })
     }
 

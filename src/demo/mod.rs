@@ -10,7 +10,9 @@ mod answer;
 mod behaviour;
 mod call;
 mod caller;
+mod carts;
 mod clock;
+mod coupons;
 mod damage;
 mod execution;
 mod fingerprint;
@@ -220,7 +222,8 @@ fn serve(
     };
     tokio::spawn(async move {
         // Serving ends with the stop alone: accept errors are retried inside.
-        let _ = axum::serve(listener, router)
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let _ = axum::serve(listener, service)
             .with_graceful_shutdown(stop)
             .await;
     })

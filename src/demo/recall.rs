@@ -209,8 +209,10 @@ impl Keyed {
 
     /// The refusal of another request under a used key.
     pub(super) fn key_reused(&self, stored: Option<&Stored>) -> Answer {
-        if self.flaw == Some(Flaw::AnswersMismatchWith500) {
-            return Answer::internal();
+        match self.flaw {
+            Some(Flaw::AnswersMismatchWith500) => return Answer::internal(),
+            Some(Flaw::AnswersConflictsAlike) => return self.in_progress(),
+            _ => {}
         }
         let detail = "This key was used for another request. Use a new key for a new request.";
         let bare = Refusal::of(422);
@@ -246,10 +248,7 @@ impl Keyed {
         if let Some(stored) = self.store.find(slot.clone(), self.expired()).await? {
             return Ok(self.replay(stored));
         }
-        let permit = Permit {
-            claim: None,
-            keeping: Keeping::FirstStays,
-        };
+        let permit = Permit::unclaimed(Keeping::FirstStays);
         self.execute(&Arc::new(call), permit).await
     }
 }

@@ -6,13 +6,15 @@ use axum::Router;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::get;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 
 use super::admission::write;
 use super::answer::{Answer, Problem};
 use super::caller::Caller;
+use super::carts;
 use super::clock::rfc3339;
+use super::coupons;
 use super::flaw::Flaw;
 use super::keyed::Keyed;
 use super::ledger::{self, Filter, Kind};
@@ -38,6 +40,8 @@ pub fn router(api: Arc<Keyed>) -> Router {
         .route("/refunds/{id}", get(find_refund))
         .route("/receipts", get(list_receipts))
         .route("/changes", get(list_changes))
+        .merge(coupons::routes())
+        .merge(carts::routes())
         .route("/changes/{id}", get(find_change))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
@@ -205,6 +209,27 @@ async fn change_payment(
     request: Request,
 ) -> Result<Answer, Answer> {
     write(api, Operation::Change { payment }, request).await
+}
+
+/// The body of a write that needs no key.
+pub fn object(body: &[u8]) -> Result<Map<String, Value>, Answer> {
+    serde_json::from_slice(body)
+        .map_err(|error| malformed(&format!("The body is no JSON object: {error}.")))
+}
+
+/// A text field that such a body must have.
+pub fn text(body: &Map<String, Value>, name: &str) -> Result<String, Answer> {
+    let text = body.get(name).and_then(Value::as_str);
+    text.map(str::to_owned)
+        .ok_or_else(|| Answer::problem(Problem::Invalid, format!("{name} must be a text.")))
+}
+
+/// The one filter that such a list needs.
+pub fn filter(query: Option<String>, name: &str) -> Result<String, Answer> {
+    form_urlencoded::parse(query.unwrap_or_default().as_bytes())
+        .find(|(own, _)| own == name)
+        .map(|(_, value)| value.into_owned())
+        .ok_or_else(|| malformed(&format!("Send ?{name}= to say which.")))
 }
 
 /// The answer to a header, query or body without meaning.

@@ -12,7 +12,9 @@ use tokio::task::{JoinError, spawn_blocking};
 
 use super::answer::Answer;
 use super::call::{Call, Slot};
+use super::carts;
 use super::clock::Timestamp;
+use super::coupons;
 use super::ledger::{self, Effects};
 use super::outbox;
 
@@ -139,6 +141,8 @@ impl Store {
         };
         let writer = connect(&path, temporary.is_some())?;
         writer.execute_batch(ledger::SCHEMA)?;
+        writer.execute_batch(coupons::SCHEMA)?;
+        writer.execute_batch(carts::SCHEMA)?;
         writer.execute_batch(SCHEMA)?;
         writer.execute_batch(outbox::SCHEMA)?;
         Ok(Store(Arc::new(Inner {
@@ -220,6 +224,16 @@ impl Store {
         self.change(move |connection| {
             drop_expired(connection, &row.slot, expired)?;
             insert(connection, &row).map(|_| ())
+        })
+        .await
+    }
+
+    /// Forgets all records but the last so many.
+    pub async fn evict(&self, most: u32) -> Result<(), StoreError> {
+        self.change(move |connection| {
+            let older = "DELETE FROM keys WHERE rowid NOT IN
+                         (SELECT rowid FROM keys ORDER BY rowid DESC LIMIT ?1)";
+            connection.execute(older, [most]).map(|_| ())
         })
         .await
     }

@@ -3,8 +3,8 @@
 
 use super::ruling::Ruling;
 use super::view::{View, got, time, took, who};
-use crate::scenario::{Quantity, TimeSpan};
-use crate::transcript::{Delivery, Ending, Exchange};
+use crate::scenario::TimeSpan;
+use crate::transcript::{Delivery, Ending};
 
 /// Rules on one round.
 pub(super) fn rule(view: &View<'_>, of: &str, within: TimeSpan) -> Ruling {
@@ -12,18 +12,16 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: TimeSpan) -> Ruling {
     if standing.is_empty() {
         return view.never_sent(of);
     }
-    let Some(limit) = view.span(within) else {
+    let Some(plain) = view.span(within) else {
         return Ruling::nothing(format!("`{within}` is not known"));
-    };
-    // A share of the plain request's latency says nothing about a slow variant.
-    let of_another = |exchange: &Exchange| {
-        within.quantity() == Some(Quantity::Latency) && !exchange.variants.is_empty()
     };
     let mut slowest = std::time::Duration::ZERO;
     let rulings: Vec<Ruling> = standing
         .into_iter()
         .map(|(index, exchange)| {
             let name = who(exchange);
+            let own = view.span_for(within, exchange);
+            let limit = own.unwrap_or(plain);
             let own_doing = exchange.ending == Ending::HungUp
                 || exchange.delivery == Delivery::NotSent
                 || exchange.fault.is_some();
@@ -36,7 +34,8 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: TimeSpan) -> Ruling {
             } else if took(exchange) <= limit {
                 slowest = slowest.max(took(exchange));
                 Ruling::held(format!("answered within {}", time(took(exchange))))
-            } else if of_another(exchange) {
+            } else if own.is_none() {
+                // A share of the plain request's latency says nothing about a slow variant.
                 Ruling::nothing(format!(
                     "{name} was answered after {}, and the latency of its variant is not known",
                     time(took(exchange))
@@ -58,9 +57,13 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: TimeSpan) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::sample::{answered, paid, round, sent, verdict};
-    use crate::transcript::Ending;
+    use crate::judge::sample::{
+        answered, contract, expecting, judged_with, paid, round, sent, transcript, verdict,
+    };
+    use crate::scenario::{OperationRole, PrincipalRole};
+    use crate::transcript::{Ending, Latency, LatencyOf};
     use crate::verdict::Verdict;
+    use std::time::Duration;
 
     #[test]
     fn an_answer_in_time_holds_and_a_late_or_missing_one_breaks_it() {
@@ -82,5 +85,26 @@ mod tests {
         assert_eq!(verdict(claim, plain).0, Verdict::Fail);
         let slow = round([paid("again", "pay_1").variant("slow").at(0, 31)]);
         assert_eq!(verdict(claim, slow).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_slow_variant_is_held_against_its_own_latency() {
+        let claim = "answered: { of: again, within: 300% latency }";
+        let after = |end| {
+            let slow = round([paid("again", "pay_1").variant("slow").at(0, end)]);
+            let mut transcript = transcript(vec![slow]);
+            transcript.further_latencies = vec![LatencyOf {
+                operation: OperationRole::Subject,
+                principal: PrincipalRole::Owner,
+                variants: vec!["slow".to_owned()],
+                latency: Latency {
+                    p50: Duration::from_millis(80),
+                    p99: Duration::from_millis(80),
+                },
+            }];
+            judged_with(&expecting(claim), &contract(""), &transcript).verdict
+        };
+        assert_eq!(after(240), Verdict::Pass);
+        assert_eq!(after(241), Verdict::Fail);
     }
 }

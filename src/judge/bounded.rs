@@ -2,7 +2,7 @@
 
 use super::ruling::Ruling;
 use super::view::View;
-use crate::transcript::ReadingKind;
+use crate::transcript::{Exchange, ReadingKind};
 
 /// Rules on one round.
 pub(super) fn rule(view: &View<'_>, probe: Option<&str>) -> Ruling {
@@ -14,6 +14,10 @@ pub(super) fn rule(view: &View<'_>, probe: Option<&str>) -> Ruling {
         else {
             continue;
         };
+        let used = |exchange: &Exchange| exchange.operation == facts.operation;
+        if !view.round.exchanges.iter().any(used) {
+            continue;
+        }
         let readings: Vec<_> = view
             .round
             .readings
@@ -53,6 +57,7 @@ mod tests {
     use crate::judge::sample::{
         contract, expecting, judged_with, paid, reading, round, transcript,
     };
+    use crate::scenario::OperationRole;
     use crate::transcript::{ReadingKind, Shown};
     use crate::verdict::Verdict;
 
@@ -77,5 +82,17 @@ mod tests {
         );
         assert_eq!(spent(&[(early, 90.0)], Some(100.0)), Verdict::Inconclusive);
         assert_eq!(spent(&[(late, 90.0)], None), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn the_bound_of_an_operation_that_was_not_used_says_nothing() {
+        let late = reading(ReadingKind::Late, &[]).shows(Shown::Count(1.0));
+        let mut transcript = transcript(vec![round([paid("first", "pay_1")]).read(late)]);
+        transcript.probes[0].bound = Some(1.0);
+        let mut other = transcript.probes[0].clone();
+        other.operation = OperationRole::Other;
+        transcript.probes.push(other);
+        let judged = judged_with(&expecting("bounded: {}"), &contract(""), &transcript);
+        assert_eq!(judged.verdict, Verdict::Pass);
     }
 }

@@ -105,6 +105,7 @@ pub(super) fn transcript(rounds: Vec<Round>) -> Transcript {
             p50: millis(10),
             p99: millis(20),
         }),
+        further_latencies: Vec::new(),
         settle: millis(100),
     }
 }

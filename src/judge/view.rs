@@ -153,6 +153,23 @@ impl<'a> View<'a> {
         Some(whole.mul_f64(share))
     }
 
+    /// The time that a share of latency is for one request: its own variants', where they were
+    /// measured.
+    pub(super) fn span_for(&self, span: TimeSpan, exchange: &Exchange) -> Option<Duration> {
+        match span.0 {
+            Amount::Share {
+                share,
+                of: Quantity::Latency,
+            } if !exchange.variants.is_empty() => {
+                let known = self.transcript.further_latencies.iter().find(|known| {
+                    known.operation == exchange.operation && known.variants == exchange.variants
+                });
+                known.map(|known| known.latency.p50.mul_f64(share))
+            }
+            _ => self.span(span),
+        }
+    }
+
     /// Why the round shows nothing about liveness, if it does not.
     pub(super) fn broken_assumption(&self, assume: &[Expectation]) -> Option<String> {
         if let Some(why) = self.round.broken.first() {

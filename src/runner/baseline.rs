@@ -117,17 +117,19 @@ pub(super) struct Measuring<'a> {
 
 impl Measuring<'_> {
     pub(super) fn request(&self, name: &str, marker: &str) -> Request {
+        let keyless = self.run.world().is_keyless(&self.key.operation);
         Request {
             name: name.to_owned(),
             like: None,
             operation: None,
             variants: self.key.variants.clone(),
             forms: None,
-            key: Some(Key::Fresh),
+            key: Some(if keyless { Key::None } else { Key::Fresh }),
             first_sent: None,
             principal: Some(self.key.principal),
             marker: Some(Marker::Named(marker.to_owned())),
             given_other: None,
+            prepared: None,
             new_connection: false,
             to_each: false,
             at: None,
@@ -199,7 +201,19 @@ impl Measuring<'_> {
         baseline: &mut Baseline,
         took: &mut Vec<Duration>,
     ) -> Result<(), String> {
-        // The same payload again: a new key alone must make a new operation.
+        if !self.run.world().is_keyless(&operation.name) {
+            self.second_key(answered, baseline, took).await?;
+        }
+        self.another_payload(operation, baseline, took).await
+    }
+
+    /// The same payload again: a new key alone must make a new operation.
+    async fn second_key(
+        &self,
+        answered: &Exchange,
+        baseline: &mut Baseline,
+        took: &mut Vec<Duration>,
+    ) -> Result<(), String> {
         let second = Request {
             like: Some(crate::scenario::Like {
                 of: "first".to_owned(),
@@ -226,8 +240,17 @@ impl Measuring<'_> {
         if succeeded {
             took.push(self::took(&again));
         }
-        // Another payload under another key: if even this does not work, nothing will. The
-        // declared change serves for it, if the target takes it.
+        Ok(())
+    }
+
+    /// Another payload under another key: if even this does not work, nothing will. The declared
+    /// change serves for it, if the target takes it.
+    async fn another_payload(
+        &self,
+        operation: &Operation,
+        baseline: &mut Baseline,
+        took: &mut Vec<Duration>,
+    ) -> Result<(), String> {
         let change = Request {
             variants: vec!["change".to_owned()],
             ..self.request("change", "third")

@@ -2,10 +2,11 @@
 
 use super::answer::plain;
 use super::command;
+use super::fetch::Fetched;
 use super::keys::KeyWriter;
 use super::rendering::Filling;
 use super::spec::{Spec, fresh_word};
-use super::world::World;
+use super::world::{World, played_by};
 use crate::scenario::PrincipalRole;
 use crate::target::key::KeyUse;
 use crate::target::operation::{Fixture, FixtureSource, Lifetime, Operation};
@@ -21,11 +22,13 @@ use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
 
 type Cell = Arc<OnceCell<Result<Value, String>>>;
+type Answered = Arc<OnceCell<Result<Fetched, String>>>;
 
 /// The fixtures that were made.
 #[derive(Default)]
 pub(super) struct Fixtures {
     made: Mutex<HashMap<(String, PrincipalRole, String), Cell>>,
+    prepared: Mutex<HashMap<(String, PrincipalRole, String), Answered>>,
 }
 
 /// For whom a fixture is made.
@@ -53,9 +56,11 @@ impl Fixtures {
         };
         let mut names = Vec::new();
         let mut given = false;
+        let mut prepared = false;
         request.each_placeholder(&mut |placeholder| match placeholder {
             Placeholder::Fixture(name) => names.push(name.clone()),
             Placeholder::GivenIdentity => given = true,
+            Placeholder::Prepared(_) => prepared = true,
             _ => {}
         });
         for name in names {
@@ -79,7 +84,57 @@ impl Fixtures {
                 .map_err(|why| format!("{maker} made nothing to work on: {why}"))?;
             values.given = plain(&value);
         }
+        if prepared {
+            values.prepared = Some(self.prepared(world, operation, spec).await?);
+        }
         Ok(())
+    }
+
+    /// What the operation asks for beforehand: asked once for each `prepare` step, and for a request
+    /// that names none once for itself and its repeats.
+    pub(super) async fn prepared(
+        &self,
+        world: &World,
+        operation: &Operation,
+        spec: &Spec,
+    ) -> Result<Fetched, String> {
+        let instance = spec.prepared.as_ref().unwrap_or(&spec.unique);
+        // An answer that a step has asked for is its own caller's, whoever uses it.
+        let caller = match spec.prepared {
+            Some(_) => PrincipalRole::Owner,
+            None => spec.principal,
+        };
+        let place = (operation.name.clone(), caller, instance.clone());
+        let cell = {
+            let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(prepared.entry(place).or_default())
+        };
+        cell.get_or_init(|| self.ask(world, operation, spec))
+            .await
+            .clone()
+            .map_err(|why| format!("prepare: {why}"))
+    }
+
+    async fn ask(
+        &self,
+        world: &World,
+        operation: &Operation,
+        spec: &Spec,
+    ) -> Result<Fetched, String> {
+        let request = operation
+            .prepare
+            .as_ref()
+            .ok_or("the operation has no `prepare`")?;
+        let mut values = Filling::of_spec(world, spec);
+        Box::pin(self.fill(world, request, operation, spec, &mut values)).await?;
+        world.spend(1)?;
+        let rendered = world.render_plain(request, spec.principal, &values)?;
+        let fetched = world.fetch(&rendered, world.target.limits.patience).await?;
+        if (200..300).contains(&fetched.status) {
+            Ok(fetched)
+        } else {
+            Err(format!("answered {}", world.told(&fetched)))
+        }
     }
 
     /// The values of fixtures that a command or a probe mentions.
@@ -127,8 +182,19 @@ impl Fixtures {
                 Lifetime::Scenario => wanted.marker,
                 Lifetime::Key => wanted.unique,
             };
+            // One that is made by a certain caller is the same for all, and another session of a user
+            // has what that user has.
+            let maker = fixture.maker.and_then(played_by);
+            let principal = match maker.unwrap_or(wanted.principal) {
+                PrincipalRole::OtherSession => PrincipalRole::Owner,
+                role => role,
+            };
+            let wanted = Wanted {
+                principal,
+                ..*wanted
+            };
             let cell = self.cell(name, wanted.principal, instance);
-            cell.get_or_init(|| self.make(world, fixture, wanted))
+            cell.get_or_init(|| self.make(world, fixture, &wanted))
                 .await
                 .clone()
                 .map_err(|why| format!("fixture {name}: {why}"))
@@ -243,7 +309,10 @@ impl Fixtures {
         let patched = operation.request.patched(with);
         self.needed_by(world, &patched, &apart, &mut values).await?;
         let (principal, _) = world.principal(wanted.principal)?;
-        let sent: &KeyUse = &key.sent;
+        let sent: &KeyUse = match world.is_keyless(name) {
+            true => &KeyUse::None,
+            false => &key.sent,
+        };
         let mut rendered = render(&Recipe {
             target: &world.target,
             base: &world.bases[0],

@@ -154,6 +154,7 @@ fn plain_request(name: &str) -> Request {
         principal: None,
         marker: None,
         given_other: None,
+        prepared: None,
         new_connection: false,
         to_each: false,
         at: None,

@@ -40,7 +40,7 @@ use crate::plan::{Lane, Plan, PlannedCase};
 use crate::scenario::{OperationRole, PrincipalRole, Rounds, Step};
 use crate::target::operation::Reading as What;
 use crate::target_check::TargetCheck;
-use crate::transcript::{ProbeFacts, ReadingKind, Transcript};
+use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, Transcript};
 use baseline::{Baseline, baseline};
 use futures::StreamExt;
 use neighbours::{Neighbours, neighbours};
@@ -51,6 +51,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use timing::too_quick;
 use tokio::task::JoinHandle;
 use world::{BaselineKey, Cast, World};
 
@@ -373,6 +374,18 @@ impl Runner {
             .iter()
             .find(|(role, key, _)| *role == OperationRole::Subject && key.variants.is_empty())
             .and_then(|(_, _, baseline)| baseline.latency);
+        transcript.further_latencies = baselines
+            .iter()
+            .filter_map(|(role, key, baseline)| {
+                Some(LatencyOf {
+                    operation: *role,
+                    principal: key.principal,
+                    variants: key.variants.clone(),
+                    latency: baseline.latency?,
+                })
+            })
+            .collect();
+        transcript.not_applicable = too_quick(case, world.contract(&planned.subject), &transcript);
         transcript.probes = self.probe_facts(&cast, &baselines);
         if speaks_of_events(&planned.scenario) {
             transcript
@@ -383,7 +396,7 @@ impl Runner {
             transcript.broken.push("the run was stopped".to_owned());
         }
         let mut rounds: Vec<Ran> = Vec::new();
-        if transcript.broken.is_empty() {
+        if transcript.broken.is_empty() && transcript.not_applicable.is_none() {
             let context = CaseContext::new(world, cast.clone(), &planned.scenario, case);
             let plan = planned.scenario.rounds;
             let at_once = if side_by_side { plan.side_by_side } else { 1 };
@@ -483,16 +496,6 @@ fn rechecks(planned: &PlannedCase) -> bool {
 
 /// The baselines that a case stands on: everybody who is to succeed, and every variant that is to.
 fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> {
-    const SUCCEED: [&str; 8] = [
-        "slow",
-        "lingers",
-        "long",
-        "big-number",
-        "no-content",
-        "large",
-        "async",
-        "stream",
-    ];
     let cast = Cast::of(planned);
     let mut needed: Vec<(OperationRole, BaselineKey)> = Vec::new();
     let mut need = |role: OperationRole, principal: PrincipalRole, variants: Vec<String>| {
@@ -517,17 +520,31 @@ fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> 
         let principal = request.principal.unwrap_or_default();
         let who = principal.stand_in();
         need(role, who, Vec::new());
-        let variants: Vec<String> = request
-            .variants
-            .iter()
-            .filter(|variant| SUCCEED.contains(&variant.as_str()))
-            .cloned()
-            .collect();
-        if !variants.is_empty() && variants.len() == request.variants.len() {
+        let variants = succeeding(&request.variants);
+        if !variants.is_empty() {
             need(role, who, variants);
         }
     }
     needed
+}
+
+/// The variants among these with which a request should succeed.
+fn succeeding(variants: &[String]) -> Vec<String> {
+    const SUCCEED: [&str; 8] = [
+        "slow",
+        "lingers",
+        "long",
+        "big-number",
+        "no-content",
+        "large",
+        "async",
+        "stream",
+    ];
+    variants
+        .iter()
+        .filter(|variant| SUCCEED.contains(&variant.as_str()))
+        .cloned()
+        .collect()
 }
 
 /// Rounds beyond the planned ones without any that showed something, after which none will.

@@ -5,7 +5,7 @@ use super::command;
 use super::fetch::Fetched;
 use super::rendering::Filling;
 use super::spec::Spec;
-use super::world::{Cast, World};
+use super::world::{Cast, World, played_by};
 use crate::scenario::{OperationRole, PrincipalRole};
 use crate::target::operation::{
     Lifetime, NextPage, Operation, Probe, ProbeSource, Reading as What,
@@ -177,16 +177,7 @@ async fn one(
                 .fixtures
                 .fill(world, request, operation, &counted.spec, values)
                 .await?;
-            let reader = probe.reader.and_then(|role| {
-                [
-                    PrincipalRole::Owner,
-                    PrincipalRole::OtherTenant,
-                    PrincipalRole::SameTenant,
-                    PrincipalRole::ReadOnly,
-                ]
-                .into_iter()
-                .find(|known| known.name() == role.name())
-            });
+            let reader = probe.reader.and_then(played_by);
             let reader = reader.unwrap_or(subject.principal);
             let mut rendered = world.render_plain(request, reader, values)?;
             if !seen.insert(format!("{}{:?}", rendered.path_and_query, rendered.body)) {

@@ -36,6 +36,7 @@ impl RoundRun<'_> {
             principal: None,
             marker: None,
             given_other: None,
+            prepared: None,
             new_connection: false,
             to_each: false,
             at: None,

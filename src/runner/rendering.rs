@@ -2,7 +2,7 @@
 
 use super::fetch::Fetched;
 use super::spec::Spec;
-use super::world::{Cast, World};
+use super::world::{Cast, World, played_by};
 use crate::scenario::PrincipalRole;
 use crate::target::operation::{Operation, Variant};
 use crate::target::placeholder::{Placeholder, Values};
@@ -100,17 +100,7 @@ impl World {
     ) -> Result<Rendered, String> {
         let role = match request.sender {
             Some(Role::Observer) => None,
-            Some(sender) => Some(
-                [
-                    PrincipalRole::Owner,
-                    PrincipalRole::OtherTenant,
-                    PrincipalRole::SameTenant,
-                    PrincipalRole::OtherSession,
-                ]
-                .into_iter()
-                .find(|role| role.name() == sender.name())
-                .unwrap_or(role),
-            ),
+            Some(sender) => Some(played_by(sender).unwrap_or(role)),
             None => Some(role.stand_in()),
         };
         let principal = match role {
@@ -146,6 +136,8 @@ pub(super) struct Filling<'a> {
     pub(super) identity: Option<String>,
     pub(super) given: Option<String>,
     pub(super) fixtures: HashMap<String, Value>,
+    /// The answer to what was asked for beforehand.
+    pub(super) prepared: Option<Fetched>,
     /// The body as sent.
     pub(super) request: Option<Value>,
     pub(super) response: Option<Fetched>,
@@ -163,6 +155,7 @@ impl<'a> Filling<'a> {
             identity: None,
             given: None,
             fixtures: HashMap::new(),
+            prepared: None,
             request: None,
             response: None,
         }
@@ -216,6 +209,16 @@ impl Values for Filling<'_> {
                 .get(name)
                 .cloned()
                 .ok_or_else(|| format!("the fixture `{name}` was not made")),
+            Placeholder::Prepared(selector) => {
+                let prepared = self.prepared.as_ref().ok_or("nothing was prepared")?;
+                let found = selector.select(&prepared.answer()).into_iter().next();
+                found.ok_or_else(|| {
+                    format!(
+                        "it is not in the answer to prepare ({})",
+                        self.world.told(prepared)
+                    )
+                })
+            }
             Placeholder::Request(selector) => {
                 let body = self
                     .request

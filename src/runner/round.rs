@@ -226,6 +226,13 @@ impl<'a> RoundRun<'a> {
                 self.settle(&ReadingKind::Named(name.clone())).await;
                 Ok(())
             }
+            Step::Prepare { name, principal } => {
+                let spec = locked(&self.names).prepare(name, *principal);
+                let operation = self.world().operation(&self.context.cast.subject)?;
+                let fixtures = &self.world().fixtures;
+                let prepared = fixtures.prepared(self.world(), operation, &spec).await;
+                prepared.map(|_| ())
+            }
             Step::Hook { run, at, undo } => {
                 if let Some(moment) = at {
                     self.until(moment).await?;

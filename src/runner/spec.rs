@@ -22,6 +22,8 @@ pub(super) struct Spec {
     pub(super) unique: String,
     pub(super) now: SystemTime,
     pub(super) given_other: bool,
+    /// The `prepare` step whose answer it uses, by a word of that step's own.
+    pub(super) prepared: Option<String>,
 }
 
 impl Spec {
@@ -44,6 +46,7 @@ impl Spec {
             unique: fresh_word(),
             now: SystemTime::now(),
             given_other: false,
+            prepared: None,
         }
     }
 }
@@ -168,7 +171,22 @@ impl RoundNames {
                 .given_other
                 .or(base.map(|base| base.given_other))
                 .unwrap_or(false),
+            prepared: match &request.prepared {
+                Some(step) => self.spec(step, 0)?.prepared.clone(),
+                None => base.and_then(|base| base.prepared.clone()),
+            },
         })
+    }
+
+    /// What a `prepare` step asks for, which later steps may use.
+    pub(super) fn prepare(&mut self, step: &str, principal: PrincipalRole) -> Spec {
+        let spec = Spec {
+            principal,
+            prepared: Some(fresh_word()),
+            ..Spec::unsent(self.marker("main"))
+        };
+        self.specs.insert(step.to_owned(), vec![spec.clone()]);
+        spec
     }
 
     /// The request of a step's first copy, if it has been made.
@@ -275,6 +293,7 @@ mod tests {
             principal: None,
             marker: None,
             given_other: None,
+            prepared: None,
             new_connection: false,
             to_each: false,
             at: None,

@@ -2,8 +2,11 @@
 
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
+use super::succeeding;
 use super::world::BaselineKey;
-use crate::scenario::{Amount, Moment, OperationRole, Quantity, TimeSpan};
+use crate::contract::Contract;
+use crate::scenario::{Amount, Case, Moment, OperationRole, Quantity, Step, TimeSpan};
+use crate::transcript::Transcript;
 use std::time::Duration;
 
 impl RoundRun<'_> {
@@ -17,13 +20,18 @@ impl RoundRun<'_> {
             principal,
             variants: spec.variants.clone(),
         };
+        // One that is to fail has none of its own: it takes as long as it would without failing.
+        let working = BaselineKey {
+            variants: succeeding(&spec.variants),
+            ..key.clone()
+        };
         let plain = BaselineKey {
             variants: Vec::new(),
             ..key.clone()
         };
-        let known = baselines
-            .get(&key)
-            .or_else(|| baselines.get(&plain))?
+        let known = [key, working, plain]
+            .iter()
+            .find_map(|key| baselines.get(key))?
             .get()?;
         known.latency.map(|latency| latency.p50)
     }
@@ -96,6 +104,49 @@ impl RoundRun<'_> {
         tokio::time::sleep_until(due.into()).await;
         Ok(())
     }
+}
+
+/// Why a case does not apply whose steps wait for the declared lock timeout while a request runs that
+/// is over long before.
+pub(super) fn too_quick(
+    case: &Case,
+    contract: &Contract,
+    transcript: &Transcript,
+) -> Option<String> {
+    let lock_timeout = contract.lock_timeout?;
+    case.leaves().filter_map(Step::request).find_map(|request| {
+        let moment = request.at.as_ref()?;
+        let spans = moment.plus.iter().chain(moment.spread.iter().flatten());
+        let shares = spans.filter_map(|span| match span.0 {
+            Amount::Share {
+                share,
+                of: Quantity::LockTimeout,
+            } => Some(share),
+            _ => None,
+        });
+        let earliest = lock_timeout.mul_f64(shares.min_by(f64::total_cmp)?);
+        let mut awaited = case.step(moment.of.as_deref()?)?.request()?;
+        let mut variants = awaited.variants.clone();
+        while let Some(like) = &awaited.like {
+            awaited = case.step(&like.of)?.request()?;
+            variants.extend(awaited.variants.iter().cloned());
+        }
+        let took = transcript
+            .further_latencies
+            .iter()
+            .filter(|known| known.operation == awaited.operation.unwrap_or_default())
+            .filter(|known| known.variants == succeeding(&variants))
+            .map(|known| known.latency.p50)
+            .max()?;
+        (took < earliest).then(|| {
+            format!(
+                "`{}` takes {} ms, and the declared lock-timeout is {}: nothing can come then while it runs",
+                moment.of.as_deref().unwrap_or_default(),
+                took.as_millis(),
+                humantime::format_duration(lock_timeout)
+            )
+        })
+    })
 }
 
 /// The reason of a moment that did not come.

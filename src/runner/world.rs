@@ -243,6 +243,12 @@ impl World {
         })
     }
 
+    /// Whether the target file says that the operation takes no key.
+    pub(super) fn is_keyless(&self, operation: &str) -> bool {
+        self.operation(operation)
+            .is_ok_and(|operation| self.key_place(operation) == Some(KeyPlace::None))
+    }
+
     /// The principal of a role, and with which credentials it sends.
     pub(super) fn principal(
         &self,
@@ -379,6 +385,19 @@ impl World {
             _ => &self.bases[0],
         }
     }
+}
+
+/// The role in scenarios of a principal that the target file names.
+pub(super) fn played_by(role: Role) -> Option<PrincipalRole> {
+    [
+        PrincipalRole::Owner,
+        PrincipalRole::OtherTenant,
+        PrincipalRole::OtherSession,
+        PrincipalRole::SameTenant,
+        PrincipalRole::ReadOnly,
+    ]
+    .into_iter()
+    .find(|known| known.name() == role.name())
 }
 
 /// The endpoint of an origin such as `https://api.example.com:8443`.

@@ -223,6 +223,7 @@ fn check_step(step: &Step, node: &Node, around: &Around<'_>, problems: &mut Prob
         }
         Step::Wait(_)
         | Step::Read { .. }
+        | Step::Prepare { .. }
         | Step::Sink { .. }
         | Step::Recheck { .. }
         | Step::Together(_) => {}
@@ -284,6 +285,18 @@ fn check_request(request: &Request, node: &Node, around: &Around<'_>, problems: 
     for (field, step) in referred {
         if let Some(step) = step {
             check_reference(step, place(node, field, step), around, problems);
+        }
+    }
+    if let Some(step) = &request.prepared {
+        check_reference(step, place(node, "prepared", step), around, problems);
+        if matches!(around.case.step(step), Some(other) if !matches!(other, Step::Prepare { .. })) {
+            problems.push(
+                Diagnostic::error(format!("`{step}` prepares nothing"))
+                    .at(place(node, "prepared", step))
+                    .help(format!(
+                        "add a step `prepare: {{ as: {step} }}` under another name"
+                    )),
+            );
         }
     }
     for problem in words::unknown(request, node, around.library) {

@@ -149,6 +149,8 @@ pub enum Need {
     State,
     /// A probe with a bound.
     Bound,
+    /// An operation that something is asked for before.
+    Prepare,
     /// A declared look-up.
     Lookup,
     /// Events that our receiver gets.
@@ -236,6 +238,13 @@ pub enum Step {
         /// The reading's name.
         name: StepName,
     },
+    /// What the target's operation asks for beforehand, such as opening a view of a cart.
+    Prepare {
+        /// The step's name, which requests refer to.
+        name: StepName,
+        /// Who asks.
+        principal: PrincipalRole,
+    },
     /// One of the target's hooks.
     Hook {
         /// The hook.
@@ -272,7 +281,9 @@ impl Step {
             Step::Send { request, .. }
             | Step::Burst { request, .. }
             | Step::Retry { request, .. } => Some(&request.name),
-            Step::Read { name } | Step::Recheck { name, .. } => Some(name),
+            Step::Read { name } | Step::Prepare { name, .. } | Step::Recheck { name, .. } => {
+                Some(name)
+            }
             Step::Sink { name, .. } => name.as_deref(),
             Step::Lookup(lookup) => Some(&lookup.name),
             Step::Together(_) | Step::Wait(_) | Step::Elapse { .. } | Step::Hook { .. } => None,

@@ -98,7 +98,7 @@ fn is_alone(case: &Case) -> bool {
 }
 
 fn read_needs(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Need> {
-    const NOT_YET: [&str; 5] = ["name", "prepare", "precondition", "consumer", "documents"];
+    const NOT_YET: [&str; 4] = ["name", "precondition", "consumer", "documents"];
     let mut needs = Vec::new();
     for node in nodes {
         if let Some(word) = node.as_text().filter(|word| NOT_YET.contains(word)) {
@@ -253,12 +253,12 @@ pub(super) fn read_steps(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<
     steps
 }
 
-const STEPS: [&str; 11] = [
-    "send", "burst", "retry", "together", "wait", "elapse", "read", "hook", "lookup", "sink",
-    "recheck",
+const STEPS: [&str; 12] = [
+    "send", "burst", "retry", "together", "wait", "elapse", "read", "prepare", "hook", "lookup",
+    "sink", "recheck",
 ];
-const STEPS_NOT_YET: [&str; 2] = ["cleanup", "prepare"];
-const REQUEST_NOT_YET: [&str; 3] = ["name", "only-if", "prepared"];
+const STEPS_NOT_YET: [&str; 1] = ["cleanup"];
+const REQUEST_NOT_YET: [&str; 2] = ["name", "only-if"];
 
 fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<Step, Diagnostic> {
     let (kind, body) = single_key(node, "a step", &STEPS, &STEPS_NOT_YET)?;
@@ -311,11 +311,13 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 patience: fields.r#for.map_or(Duration::from_secs(65), |time| time.0),
             })
         }
-        "read" | "recheck" | "sink" | "lookup" if inside_together => Err(Diagnostic::error(
-            format!("a together holds no {kind}: it would not know when"),
-        )
-        .at(node.span.first_line())
-        .help("put it before or after the together")),
+        "read" | "prepare" | "recheck" | "sink" | "lookup" if inside_together => {
+            Err(Diagnostic::error(format!(
+                "a together holds no {kind}: it would not know when"
+            ))
+            .at(node.span.first_line())
+            .help("put it before or after the together"))
+        }
         "together" if inside_together => {
             Err(Diagnostic::error("a together holds no other together").at(node.span.first_line()))
         }
@@ -354,6 +356,19 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 r#as: StepName,
             }
             yaml::decode::<ReadFields>(body).map(|fields| Step::Read { name: fields.r#as })
+        }
+        "prepare" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct PrepareFields {
+                r#as: StepName,
+                #[serde(default)]
+                principal: PrincipalRole,
+            }
+            yaml::decode::<PrepareFields>(body).map(|fields| Step::Prepare {
+                name: fields.r#as,
+                principal: fields.principal,
+            })
         }
         "hook" => {
             #[derive(Deserialize)]

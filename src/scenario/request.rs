@@ -32,6 +32,8 @@ pub struct Request {
     pub marker: Option<Marker>,
     /// The second resource instead of the first; inherited.
     pub given_other: Option<bool>,
+    /// The `prepare` step whose answer it uses; inherited. Without one it has an answer of its own.
+    pub prepared: Option<StepName>,
     /// A new connection instead of a warm one.
     pub new_connection: bool,
     /// Spread over all replicas.
@@ -131,6 +133,7 @@ pub(super) struct RequestFields {
     pub(super) principal: Option<PrincipalRole>,
     pub(super) marker: Option<Marker>,
     pub(super) given: Option<Given>,
+    pub(super) prepared: Option<StepName>,
     pub(super) connection: Option<ConnectionWord>,
     pub(super) to: Option<ToWord>,
     pub(super) at: Option<Moment>,
@@ -139,7 +142,7 @@ pub(super) struct RequestFields {
 
 impl RequestFields {
     /// The names of the fields, for messages.
-    pub(super) const NAMES: [&'static str; 14] = [
+    pub(super) const NAMES: [&'static str; 15] = [
         "as",
         "like",
         "operation",
@@ -150,6 +153,7 @@ impl RequestFields {
         "principal",
         "marker",
         "given",
+        "prepared",
         "connection",
         "to",
         "at",
@@ -168,6 +172,7 @@ impl RequestFields {
             principal: self.principal,
             marker: self.marker,
             given_other: self.given.map(|given| given == Given::Other),
+            prepared: self.prepared,
             new_connection: self.connection == Some(ConnectionWord::New),
             to_each: self.to == Some(ToWord::Each),
             at: self.at,

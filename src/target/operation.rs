@@ -44,6 +44,8 @@ pub struct Operation {
     pub result: Option<AsyncResult>,
     /// How effects are seen, in the order of the file.
     pub effects: Vec<Probe>,
+    /// What a caller asks for before it sends, as `${prepared:…}`.
+    pub prepare: Option<Request>,
     /// Which events it sends, and how they are known.
     pub events: Option<Events>,
     /// Reads what was made.

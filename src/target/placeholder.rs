@@ -56,6 +56,8 @@ pub enum Placeholder {
     Identity,
     /// `${given.identity}`: the identity of the resource that the operation works on.
     GivenIdentity,
+    /// `${prepared:SEL}`: from the response to `prepare`.
+    Prepared(Selector),
     /// `${request:SEL}`: from the request as sent.
     Request(Selector),
     /// `${response:SEL}`: from the response.
@@ -181,6 +183,7 @@ impl fmt::Display for Placeholder {
             Placeholder::Seconds => out.write_str("seconds"),
             Placeholder::Identity => out.write_str("identity"),
             Placeholder::GivenIdentity => out.write_str("given.identity"),
+            Placeholder::Prepared(selector) => write!(out, "prepared:{selector}"),
             Placeholder::Request(selector) => write!(out, "request:{selector}"),
             Placeholder::Response(selector) => write!(out, "response:{selector}"),
             Placeholder::Filler(length) => write!(out, "filler:{length}"),

@@ -23,6 +23,9 @@ pub(super) fn request(request: &Request) -> String {
     if request.given_other == Some(true) {
         parts.push("on the second resource".to_owned());
     }
+    if let Some(step) = &request.prepared {
+        parts.push(format!("with what `{step}` was answered"));
+    }
     if request.new_connection {
         parts.push("on a new connection".to_owned());
     }

@@ -170,6 +170,7 @@ fn need(need: Need) -> &'static str {
         Need::IdempotentMethod => "a method that is idempotent by itself",
         Need::State => "a probe of a state",
         Need::Bound => "a probe with a bound",
+        Need::Prepare => "something that is asked for before the request",
         Need::Lookup => "a declared look-up",
         Need::Sink => "events that our receiver gets",
         Need::Replicas => "two base URLs of one API",

@@ -93,6 +93,10 @@ fn sentence(step: &Step) -> String {
             format!("Let {time} pass in the target, {}.", moment(at, "it"))
         }
         Step::Read { name } => format!("Read all probes, as `{name}`."),
+        Step::Prepare { name, principal } => format!(
+            "Ask for what the operation needs beforehand, as `{name}`, as {}.",
+            principal.name()
+        ),
         Step::Hook { run, at, undo } => {
             let at = at
                 .as_ref()

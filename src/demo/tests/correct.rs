@@ -267,7 +267,6 @@ async fn a_change_needs_a_key_and_happens_once() {
 async fn every_kind_of_answer_is_replayed_as_it_was() {
     let subject = Subject::slow(None, 5).await;
     for (behaviour, status) in [
-        ("slow", 201),
         ("linger", 201),
         ("no-content", 204),
         ("large", 201),

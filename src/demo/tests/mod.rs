@@ -4,6 +4,7 @@ mod correct;
 mod events;
 mod flaws;
 mod policy;
+mod shop;
 mod surface;
 
 use std::sync::Arc;
@@ -185,6 +186,10 @@ impl Send {
 
     fn behaviour(self, behaviour: &str) -> Send {
         self.set("demo-behaviour", behaviour)
+    }
+
+    fn slow(self) -> Send {
+        self.set("demo-pace", "slow")
     }
 
     fn json(self, body: &Value) -> Send {

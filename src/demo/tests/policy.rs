@@ -163,7 +163,7 @@ async fn a_duplicate_in_flight_waits_for_the_first_answer() {
         ..own()
     })
     .await;
-    let send = Send::payment("k", "r").behaviour("slow");
+    let send = Send::payment("k", "r").slow();
     let (one, two) = tokio::join!(api.send(&send), api.send(&send));
     assert_eq!(one.id(), two.id());
     assert_eq!(u8::from(one.is_replay()) + u8::from(two.is_replay()), 1);

@@ -100,6 +100,7 @@ fn stands_alone(request: &Request) -> bool {
             Placeholder::Fixture(_)
                 | Placeholder::Request(_)
                 | Placeholder::Response(_)
+                | Placeholder::Prepared(_)
                 | Placeholder::Identity
                 | Placeholder::GivenIdentity
         );

@@ -129,6 +129,9 @@ async fn key(
 ) {
     let place = world.key_place(operation);
     let pointer = &sheet.inherited("key");
+    if world.is_keyless(&operation.name) {
+        return sheet.line("key", Mark::Right, "none, as the file says", pointer);
+    }
     let Some(KeyPlace::At { carrier, .. }) = &place else {
         if !operation.request.places_key() {
             sheet.line("key", Mark::NotChecked, "not checked: no key is sent", "");
@@ -234,6 +237,7 @@ pub(super) async fn send(world: &World, operation: &str, spec: &Spec) -> Result<
         principal: Some(spec.principal),
         marker: None,
         given_other: None,
+        prepared: None,
         new_connection: false,
         to_each: false,
         at: None,

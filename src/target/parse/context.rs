@@ -15,6 +15,8 @@ pub(super) struct Site {
     pub(super) body: bool,
     /// Whether the operation has `given`.
     pub(super) given: bool,
+    /// Whether the operation has `prepare`.
+    pub(super) prepared: bool,
 }
 
 /// The parts of the file that differ in what has a value there.
@@ -56,6 +58,7 @@ impl PartOfFile {
             intent: false,
             body: false,
             given: false,
+            prepared: false,
         }
     }
 
@@ -153,6 +156,10 @@ impl Site {
                 );
             }
             Placeholder::GivenIdentity => part.in_scenario(),
+            Placeholder::Prepared(_) if part == PartOfFile::Operation && !self.prepared => {
+                return Some("${prepared:…} needs `prepare` beside the request".to_string());
+            }
+            Placeholder::Prepared(_) => part == PartOfFile::Operation,
             Placeholder::Request(_) => {
                 matches!(part, PartOfFile::Effects | PartOfFile::Lookup)
             }

@@ -9,7 +9,7 @@ use crate::target::trial::load_text;
 #[test]
 fn features_that_are_not_built_are_refused_by_name() {
     for (text, feature, line) in [
-        (minimal("    prepare: GET /cart\n"), "prepare", 6),
+        (minimal("    precondition: If-Match\n"), "precondition", 6),
         (minimal("    precondition: x\n"), "precondition", 6),
         (minimal("    kind: consumer\n"), "kind", 6),
         (minimal("documents: { openapi: x }\n"), "documents", 6),

@@ -41,7 +41,7 @@ impl Reader<'_> {
     pub(super) fn operation(&self, entry: &Entry, inherited: &Inherited) -> Option<Operation> {
         let what = format!("the operation `{}`", entry.key);
         let mut fields = self.fields(&entry.value, &what);
-        for feature in ["prepare", "precondition", "kind", "sign", "extends"] {
+        for feature in ["precondition", "kind", "sign", "extends"] {
             fields.unsupported(feature);
         }
         let given = fields.take("given");
@@ -51,10 +51,19 @@ impl Reader<'_> {
         {
             self.error(&node.span, "an operation cannot be given by itself");
         }
+        let prepare = fields.take("prepare");
         let site = |part: PartOfFile| Site {
             given: given.is_some(),
+            prepared: prepare.is_some(),
             ..part.site()
         };
+        let prepare = prepare.and_then(|node| {
+            let beforehand = Site {
+                prepared: false,
+                ..site(PartOfFile::Operation)
+            };
+            self.request(node, beforehand)
+        });
         let request_node = fields.take("request");
         let request = request_node.and_then(|node| self.request(node, site(PartOfFile::Operation)));
         let variants = self.variants(&mut fields, request.as_ref(), site(PartOfFile::Operation));
@@ -129,6 +138,7 @@ impl Reader<'_> {
             identity: identity.unwrap_or_default(),
             result,
             effects,
+            prepare,
             events,
             read,
             cleanup,

@@ -133,6 +133,9 @@ impl Reader<'_> {
             self.error(place, "`${token}` is not supported yet");
             return None;
         }
+        if let Some(selector) = name.strip_prefix("prepared:") {
+            return self.selector_of(selector, place).map(Placeholder::Prepared);
+        }
         if let Some(selector) = name.strip_prefix("request:") {
             return self.selector_of(selector, place).map(Placeholder::Request);
         }

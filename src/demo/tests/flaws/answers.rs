@@ -45,7 +45,7 @@ async fn forgets_early_executes_before_the_retention_has_passed() {
 async fn counts_retention_from_claim_forgets_a_slow_request_early() {
     for (flaw, replays) in [(None, true), (Some(Flaw::CountsRetentionFromClaim), false)] {
         let subject = Subject::slow(flaw, 100).await;
-        let send = Send::payment("k", "r").behaviour("slow");
+        let send = Send::payment("k", "r").slow();
         let (_, ()) = tokio::join!(subject.send(&send), async {
             subject.wait_for(&send, true).await;
             subject.advance(60).await;

@@ -17,9 +17,20 @@ fn damage(flaw: Flaw) -> Damage {
     let (surely, perhaps): (&[_], &[_]) = match flaw {
         Flaw::IgnoresKeys => (&["replay", "burst"], EVERYTHING),
         Flaw::ChecksThenSets => (&["burst"], &[]),
-        Flaw::ChecksThenSets1Ms | Flaw::ChecksThenSets100Us | Flaw::LastWriterWins => {
-            (&[], &["burst"])
+        Flaw::ChecksThenSets1Ms
+        | Flaw::ChecksThenSets100Us
+        | Flaw::ChecksThenSets20Us
+        | Flaw::LastWriterWins => (&[], &["burst"]),
+        Flaw::ClaimsPerWorker
+        | Flaw::LetsClaimRunOut
+        | Flaw::LetsClaimRunOutAtTimes
+        | Flaw::FreesClaimOfSuccessor
+        | Flaw::OverwritesRecordOfSuccessor => {
+            (&[], &["burst", "in-flight", "in-flight-changed", "hang-up"])
         }
+        Flaw::FreesClaimBeforeRecord => (&[], &["burst", "hang-up", "lost-after-effect"]),
+        Flaw::FillsPoolWithWaiters => (&["in-flight"], &[]),
+        Flaw::AnswersConflictsAlike => (&["changed", "parts", "in-flight-changed"], &[]),
         Flaw::StoresNoFingerprint => (&["changed", "parts", "in-flight-changed"], &[]),
         Flaw::ExecutesChangedPayload => (&["changed", "parts", "in-flight-changed"], &[]),
         Flaw::SharesKeysBetweenTenants => (&["tenants"], &[]),
@@ -121,6 +132,9 @@ fn damage(flaw: Flaw) -> Damage {
         Flaw::LeavesEmptyKeyUnprotected => (&["empty-key"], &[]),
         Flaw::ForgetsEarly => (&["later"], &[]),
         Flaw::CountsRetentionFromClaim
+        | Flaw::EvictsOldestKeys
+        | Flaw::ChecksThenDebits
+        | Flaw::OrdersStaleCarts
         | Flaw::EmitsEventOnReplay
         | Flaw::MintsEventIdPerAttempt
         | Flaw::MarksEventBeforeDelivery
@@ -310,7 +324,7 @@ async fn overlaps(subject: &Subject) -> Found {
     let mut found = Vec::new();
     for attempt in 0..5 {
         let key = format!("flight-{attempt}");
-        let send = Send::payment(&key, "flight").behaviour("slow");
+        let send = Send::payment(&key, "flight").slow();
         let before = subject.api().in_flight.count();
         let (_, (seen, duplicate, changed)) = tokio::join!(subject.send(&send), async {
             let seen = in_flight(subject, before).await;
@@ -338,11 +352,15 @@ async fn overlaps(subject: &Subject) -> Found {
 
 async fn losses(subject: &Subject) -> Found {
     let mut found = Vec::new();
-    for (promise, behaviour) in [("hang-up", "slow"), ("lost-after-effect", "linger")] {
+    for promise in ["hang-up", "lost-after-effect"] {
         let mut kept = false;
         for attempt in 0..5 {
             let mark = format!("{promise}-{attempt}");
-            let send = Send::payment(&mark, &mark).behaviour(behaviour);
+            let send = Send::payment(&mark, &mark);
+            let send = match promise {
+                "hang-up" => send.slow(),
+                _ => send.behaviour("linger"),
+            };
             let before = subject.api().in_flight.count();
             let mut stream = connect(subject).await;
             stream
@@ -350,7 +368,7 @@ async fn losses(subject: &Subject) -> Found {
                 .await
                 .expect("the demo reads");
             let seen = in_flight(subject, before).await;
-            while behaviour == "linger" && subject.payments(&mark).await == 0 {}
+            while promise == "lost-after-effect" && subject.payments(&mark).await == 0 {}
             drop(stream);
             kept = recovers(subject, &send, &mark).await;
             if seen {

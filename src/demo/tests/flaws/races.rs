@@ -147,3 +147,92 @@ async fn answers_race_losers_with_500_but_replays_later() {
     assert!(subject.send(&send).await.is_replay());
     assert_eq!(subject.payments("r").await, 1);
 }
+
+/// Sends a slow payment, and another one after it once the lease of its claim is over.
+async fn overtaken(subject: &Subject, first: &Send) -> (Reply, Reply) {
+    let lease = subject.api().work * 3;
+    tokio::join!(subject.send(first), async {
+        subject.wait_for(first, true).await;
+        // The lease is real time, and this waits for it, not for anything that races.
+        tokio::time::sleep(lease).await;
+        subject.send(first).await
+    })
+}
+
+#[tokio::test]
+async fn a_claim_that_runs_out_lets_a_second_request_in() {
+    let subject = Subject::slow(Some(Flaw::LetsClaimRunOut), 40).await;
+    let send = Send::payment("k", "r").slow();
+    let (first, second) = overtaken(&subject, &send).await;
+    assert_eq!((first.status.as_u16(), second.status.as_u16()), (201, 201));
+    assert_ne!(first.id(), second.id());
+    assert_eq!(subject.payments("r").await, 2);
+    assert_eq!(subject.send(&send).await.id(), first.id());
+}
+
+#[tokio::test]
+async fn a_request_that_was_overtaken_replaces_its_successors_record() {
+    let subject = Subject::slow(Some(Flaw::OverwritesRecordOfSuccessor), 40).await;
+    let send = Send::payment("k", "r").slow();
+    let (first, second) = overtaken(&subject, &send).await;
+    assert_ne!(first.id(), second.id());
+    assert_eq!(subject.send(&send).await.id(), first.id());
+}
+
+#[tokio::test]
+async fn a_failed_request_frees_the_claim_of_its_successor() {
+    for (flaw, frees) in [
+        (Flaw::LetsClaimRunOut, false),
+        (Flaw::FreesClaimOfSuccessor, true),
+    ] {
+        let subject = Subject::slow(Some(flaw), 40).await;
+        let send = Send::payment("k", "r").slow().behaviour("fail-once");
+        let lease = subject.api().work * 3;
+        let (first, held) = tokio::join!(subject.send(&send), async {
+            subject.wait_for(&send, true).await;
+            tokio::time::sleep(lease * 2).await;
+            let successor = subject.send(&send);
+            tokio::pin!(successor);
+            // The first one ends before the second.
+            let _ = tokio::time::timeout(lease, &mut successor).await;
+            let slot = Slot {
+                tenant: "tenant-a".to_owned(),
+                operation: "POST /payments".to_owned(),
+                key: "k".to_owned(),
+            };
+            let held = subject.api().in_flight.holder(&slot).is_some();
+            assert_eq!(successor.await.status, 201);
+            held
+        });
+        assert_eq!(first.status, 500);
+        assert_eq!(held, !frees, "{}", flaw.name());
+    }
+}
+
+#[tokio::test]
+async fn the_oldest_key_is_evicted_by_as_many_others_as_are_kept() {
+    let subject = Subject::slow(Some(Flaw::EvictsOldestKeys), 1).await;
+    let oldest = Send::payment("oldest", "r");
+    subject.send(&oldest).await;
+    let fill = |from: usize, to: usize| {
+        let subject = &subject;
+        join_all((from..to).map(move |at| async move {
+            subject
+                .send(&Send::payment(&format!("k{at}"), "filler"))
+                .await
+        }))
+    };
+    fill(0, 200).await;
+    assert!(subject.send(&oldest).await.is_replay());
+    fill(200, 256).await;
+    assert!(!subject.send(&oldest).await.is_replay());
+}
+
+#[tokio::test]
+async fn workers_of_their_own_execute_what_comes_on_another_connection() {
+    let subject = Subject::with(Flaw::ClaimsPerWorker).await;
+    let send = Send::payment("k", "r");
+    join_all((0..16).map(|_| subject.send(&send))).await;
+    assert!(subject.payments("r").await > 1);
+    assert!(subject.send(&send).await.is_replay());
+}
