@@ -97,19 +97,16 @@ async fn remove(
 fn left(args: &CleanupArgs) -> Result<BTreeSet<(String, String)>, Failure> {
     let source = files::read(&args.ledger)?;
     let mut left = BTreeSet::new();
-    let lines: Vec<&str> = source.text.lines().collect();
-    for (place, text) in lines.iter().enumerate() {
-        let noted: Noted = match serde_json::from_str(text) {
-            Ok(noted) => noted,
-            // A process that was killed may leave half a line.
-            Err(_) if place + 1 == lines.len() && place > 0 => break,
-            Err(problem) => {
-                return Err(Failure::Usage(format!(
-                    "{}:{}: it is no line of a ledger: {problem}",
-                    source.name,
-                    place + 1
-                )));
-            }
+    let written = source.text.lines().enumerate();
+    for (place, text) in written.filter(|(_, text)| !text.is_empty()) {
+        // A process that was killed may leave half a line.
+        let Ok(noted) = serde_json::from_str::<Noted>(text) else {
+            screen::remark(&format!(
+                "{}:{}: it is no line of a ledger, and is left out",
+                source.name,
+                place + 1
+            ));
+            continue;
         };
         if let Some(identity) = noted.made {
             left.insert((noted.operation.clone(), identity));

@@ -148,7 +148,11 @@ impl Ledger {
     /// # Errors
     /// When it cannot be opened.
     pub(super) fn keep_in(&self, path: &Path) -> std::io::Result<()> {
-        let file = File::options().create(true).append(true).open(path)?;
+        let mut file = File::options().create(true).append(true).open(path)?;
+        // What is there may end in the middle of a line.
+        if file.metadata()?.len() > 0 {
+            file.write_all(b"\n")?;
+        }
         *locked(&self.file) = Some(file);
         Ok(())
     }

@@ -45,6 +45,14 @@ fn what_a_killed_run_has_left_is_removed_later() {
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         (output.status.code(), said)
     };
-    assert_eq!(cleanup(), (Some(0), format!("{made} resources removed, 0 left\n")));
+    assert_eq!(
+        cleanup(),
+        (Some(0), format!("{made} resources removed, 0 left\n"))
+    );
     assert_eq!(removed.load(Ordering::SeqCst), 2 * made);
+    assert_eq!(
+        cleanup(),
+        (Some(0), "0 resources removed, 0 left\n".to_owned())
+    );
+    assert_eq!(removed.load(Ordering::SeqCst), 2 * made, "nothing is left");
 }
