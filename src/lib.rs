@@ -18,6 +18,7 @@ pub mod demo;
 pub mod grade;
 pub mod hook;
 pub mod judge;
+pub mod openapi;
 pub mod outcome;
 pub mod plan;
 pub mod promise;

@@ -249,6 +249,7 @@ impl Fit<'_> {
             Need::Json => matches!(self.operation.request.body, Some(Body::Json(_))),
             Need::HeaderKey => matches!(self.key_place(), Some(Carrier::Header(_))),
             Need::Given => self.operation.given.is_some(),
+            Need::Precondition => self.operation.precondition.is_some(),
             Need::IdempotentMethod => {
                 matches!(self.operation.request.method.as_str(), "PUT" | "DELETE")
             }
@@ -263,6 +264,7 @@ impl Fit<'_> {
                     || lookup.by_reference.is_some()
                     || lookup.by_identity.is_some()
             }
+            Need::Documents => self.target.documents.is_some(),
             Need::Sink => self.target.sink.is_some() && self.operation.events.is_some(),
             Need::Replicas => self.target.base_urls.len() > 1,
             Need::Retention => self.contract.retention.is_some(),
@@ -285,6 +287,9 @@ impl Fit<'_> {
             Need::Json => format!("{name} sends no JSON"),
             Need::HeaderKey => format!("the key of {name} travels in no header"),
             Need::Given => format!("{name} works on no resource that must exist first (given)"),
+            Need::Precondition => {
+                format!("{name} cannot be bound to a version (precondition)")
+            }
             Need::IdempotentMethod => format!(
                 "{} is not idempotent by its meaning",
                 self.operation.request.method
@@ -293,6 +298,7 @@ impl Fit<'_> {
             Need::Bound => format!("{name} has no probe with a bound"),
             Need::Prepare => format!("nothing is asked for before {name} (prepare)"),
             Need::Lookup => format!("{name} declares no lookup"),
+            Need::Documents => "the target file names no documents".to_owned(),
             Need::Sink => format!(
                 "{name} declares no events that our receiver could get (sink, and effects.NAME.webhook)"
             ),
@@ -348,6 +354,17 @@ impl Fit<'_> {
                 }
                 at.as_ref().map_or(Ok(()), |moment| self.moment(moment))
             }
+            Step::Cleanup { of } => {
+                let operation = self.played(self.case.operation_of(of))?;
+                match operation.cleanup {
+                    Some(_) if !operation.identity.is_empty() => Ok(()),
+                    Some(_) => Err(format!(
+                        "{} names nothing it made (identity)",
+                        operation.name
+                    )),
+                    None => Err(format!("{} has no cleanup", operation.name)),
+                }
+            }
             Step::Elapse { time, at: None } => self.elapse(*time),
             Step::Elapse { time, at: Some(at) } => {
                 if !self.has_hook(HookName::AdvanceClock) {
@@ -376,7 +393,7 @@ impl Fit<'_> {
                 "reordered" | "spaced" | "number-form" | "escaped" if !json => {
                     return Err(format!("{} sends no JSON", operation.name));
                 }
-                "new-boundary" => {
+                "new-boundary" if !self.sends_multipart(operation, request) => {
                     return Err(format!("{} sends no multipart body", operation.name));
                 }
                 "chunked" if operation.request.body.is_none() => {
@@ -406,6 +423,23 @@ impl Fit<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether a request, or the one that it repeats, has a multipart body.
+    fn sends_multipart(&self, operation: &Operation, request: &Request) -> bool {
+        let is_multipart = |body: &Option<Body>| matches!(body, Some(Body::Multipart(_)));
+        let varied = request.variants.iter().any(|name| {
+            operation
+                .likeliest_variation(name)
+                .is_ok_and(|variant| is_multipart(&variant.patch.body))
+        });
+        let repeated = || {
+            let like = request.like.as_ref()?;
+            self.case.step(&like.of)?.request()
+        };
+        varied
+            || is_multipart(&operation.request.body)
+            || repeated().is_some_and(|earlier| self.sends_multipart(operation, earlier))
     }
 
     /// The operation that plays a role.

@@ -24,6 +24,9 @@ pub struct Transcript {
     pub not_applicable: Option<String>,
     /// How the target's effects can be seen, by operation role.
     pub probes: Vec<ProbeFacts>,
+    /// What the target's documents say of the operation, where the scenario is about them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub documents: Option<DocumentFacts>,
     /// Measured times to answer, for the operation's plain request.
     pub latency: Option<Latency>,
     /// The same of its variants, and of other operations and callers that the case uses.
@@ -49,6 +52,58 @@ pub struct ProbeFacts {
     pub bound: Option<f64>,
     /// Whether it reads a state rather than counting.
     pub is_state: bool,
+}
+
+/// What the target's documents say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DocumentFacts {
+    /// What an OpenAPI document says; else why it was not read.
+    pub openapi: Option<Result<OpenApiFacts, String>>,
+    /// For how long a key is remembered.
+    #[serde(
+        rename = "retention_micros",
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub retention: Option<Duration>,
+    /// Whose keys are one space.
+    pub scope: Option<String>,
+}
+
+/// What an OpenAPI document says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenApiFacts {
+    /// Of the operation; `None` where it is not declared.
+    pub operation: Option<OperationFacts>,
+    /// Operations that change something and declare no key.
+    pub keyless: Vec<String>,
+}
+
+/// What an OpenAPI document says of one operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperationFacts {
+    /// The parameter that carries the key.
+    pub key: Option<KeyFacts>,
+    /// The statuses of its responses, as they are written.
+    pub statuses: Vec<String>,
+    /// Those with a Retry-After.
+    pub retry_after: Vec<String>,
+}
+
+/// What an OpenAPI document says of a key.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeyFacts {
+    /// The name of the parameter or member.
+    pub name: String,
+    /// `header`, `query` or `body`.
+    pub place: String,
+    /// Whether it is required.
+    pub required: bool,
+    /// Its format, such as `uuid`.
+    pub format: Option<String>,
+    /// Its most characters.
+    pub max: Option<u64>,
 }
 
 /// Times to answer.

@@ -29,6 +29,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "yaml",
         ],
     ),
+    ("openapi", &[]),
     ("target", &["hook", "yaml"]),
     ("target_check", &[]),
     (
@@ -48,6 +49,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "contract",
             "hook",
+            "openapi",
             "outcome",
             "plan",
             "promise",
@@ -108,6 +110,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "grade",
             "hook",
             "judge",
+            "openapi",
             "outcome",
             "plan",
             "promise",

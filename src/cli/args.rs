@@ -428,8 +428,8 @@ pub enum Listed {
 /// The arguments of `explain`.
 #[derive(Debug, clap::Args)]
 pub struct ExplainArgs {
-    /// `item-5` or `5`, a scenario's id (with `#case` or without), or the name of a contract, a
-    /// promise or a flaw.
+    /// `item-5` or `5`, a scenario's id (with `#case` or without), the name of a contract, a promise or
+    /// a flaw, or an OpenAPI document (a file), of which the operations are listed with their keys.
     pub id: String,
 }
 

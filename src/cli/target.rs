@@ -21,6 +21,8 @@ const DEMO: &str = include_str!("demo-target.yaml");
 
 /// Its line about keys.
 const DEMO_KEY: &str = "key: Idempotency-Key";
+/// How its line about documents begins.
+const DEMO_DOCUMENTS: &str = "documents:";
 
 /// A target with what its operations promise.
 #[derive(Clone, Debug)]
@@ -141,7 +143,7 @@ pub fn demo(
     ];
     let source = Source {
         name: "the demo's target file".to_owned(),
-        text: DEMO.replacen(DEMO_KEY, &key_line(key), 1),
+        text: demo_file(key, contract.is_none()),
     };
     ready(
         Arc::new(source),
@@ -151,6 +153,16 @@ pub fn demo(
         },
         contract,
     )
+}
+
+/// The demo's target file, with its keys where its policy has them. Its line about documents speaks
+/// of the demo's own contract.
+fn demo_file(key: &KeyPolicy, own_contract: bool) -> String {
+    let file = DEMO.replacen(DEMO_KEY, &key_line(key), 1);
+    file.lines()
+        .filter(|line| own_contract || !line.starts_with(DEMO_DOCUMENTS))
+        .flat_map(|line| [line, "\n"])
+        .collect()
 }
 
 /// The line of a target file that says where the demo's keys are.

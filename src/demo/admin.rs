@@ -1,5 +1,5 @@
-//! The admin listener: a port of its own on loopback, where a tester moves the demo's clock and says
-//! where its events are delivered.
+//! The admin listener: a port of its own on loopback, where a tester moves the demo's clock, says
+//! where its events are delivered, takes a grant away, and takes the records of keys down.
 
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use super::clock::{Clock, rfc3339};
 use super::outbox;
 use super::routes::{health, no_method, no_route};
 use super::store::Store;
+use super::switches::Switches;
 
 /// What the admin listener works on.
 #[derive(Clone)]
@@ -36,11 +37,22 @@ impl FromRef<Admin> for Store {
 }
 
 /// The router of the admin listener.
-pub fn router(clock: Arc<Clock>, store: Store) -> Router {
+pub fn router(clock: Arc<Clock>, store: Store, switches: Arc<Switches>) -> Router {
+    let switched = |set: fn(&Switches, bool), on: bool| {
+        let switches = Arc::clone(&switches);
+        post(async move || {
+            set(&switches, on);
+            Answer::empty(StatusCode::NO_CONTENT)
+        })
+    };
     Router::new()
         .route("/healthz", get(health))
         .route("/clock", get(show))
         .route("/clock/advance", post(advance))
+        .route("/grant/revoke", switched(Switches::revoke, true))
+        .route("/grant/restore", switched(Switches::revoke, false))
+        .route("/store/down", switched(Switches::take_store_down, true))
+        .route("/store/up", switched(Switches::take_store_down, false))
         .route("/subscription", post(subscribe))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)

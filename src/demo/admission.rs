@@ -4,6 +4,7 @@
 use std::mem::ManuallyDrop;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, Request};
@@ -15,13 +16,16 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::answer::{Answer, Problem};
-use super::behaviour::{Behaviour, is_slow};
+use super::batch::has_equal_items;
+use super::behaviour::{Behaviour, is_slow, prefers_async};
 use super::call::{Call, Line, Slot};
-use super::caller::Caller;
+use super::caller::{Caller, GRANTEE, GUEST, no_grant};
+use super::edge::{accepts_gzip, compressed};
 use super::fingerprint::{Ingredients, fingerprint, with_route};
 use super::flaw::Flaw;
 use super::key::{self, Sent};
 use super::keyed::Keyed;
+use super::multipart;
 use super::operation::{Command, Operation};
 use super::policy::{Fate, Marker, Mismatch, Place, Principals, Routes};
 use super::routes::malformed;
@@ -42,7 +46,16 @@ pub async fn write(
         _ => None,
     };
     let echo = echo.and_then(|key| Some(key.to_str().ok()?.to_owned()));
-    let dress = |answer: Answer| answer.marked(&policy.marker, echo.as_deref());
+    // Compression is no part of an answer: a replay may be asked for without it.
+    let compresses =
+        accepts_gzip(request.headers()) && api.flaw != Some(Flaw::StoresCompressedBytes);
+    let dress = |answer: Answer| {
+        let answer = answer.marked(&policy.marker, echo.as_deref());
+        match compresses {
+            true => compressed(answer),
+            false => answer,
+        }
+    };
     let admitted = admit(api, operation, request).await;
     admitted.map(dress).map_err(dress)
 }
@@ -66,6 +79,9 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         Ok(caller) => caller,
         Err(refusal) => return Err(refuse(&api, &operation, key_of(None), refusal).await),
     };
+    if caller.token == GRANTEE && api.switches.is_revoked() {
+        return Err(refuse(&api, &operation, key_of(None), no_grant()).await);
+    }
     if api.flaw == Some(Flaw::StoresUnauthorized)
         && let Ok(Some(key)) = key_of(None)
         && let Some(refusal) = api.stored_refusal(&operation, &key)
@@ -74,7 +90,13 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
     }
     let behaviour = Behaviour::read(&headers)?;
     let slow = is_slow(&headers)?;
-    expect_json(&headers)?;
+    let boundary = match operation {
+        Operation::Pay { .. } => multipart::boundary(&headers),
+        _ => None,
+    };
+    if boundary.is_none() {
+        expect_json(&headers)?;
+    }
     let slot = |key: &str| Slot {
         tenant: match (api.flaw, api.policy.principals) {
             (Some(Flaw::SharesKeysBetweenTenants), _) | (_, Principals::Everyone) => "anyone",
@@ -83,12 +105,17 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         }
         .to_owned(),
         operation: match api.policy.routes {
-            Routes::Apart => operation.label(),
+            Routes::Apart => operation.scope(api.flaw),
             Routes::Together | Routes::Ignored => "any".to_owned(),
         },
-        key: key::compared(key, &api.policy, api.flaw),
+        key: match (api.flaw, &operation) {
+            (Some(Flaw::JoinsScopeWithColons), Operation::PayFor { account }) => {
+                format!("{account}:{key}")
+            }
+            _ => key::compared(key, &api.policy, api.flaw),
+        },
     };
-    let bytes = match (api.flaw, key_of(None)) {
+    let mut bytes = match (api.flaw, key_of(None)) {
         (Some(Flaw::ClaimsAtHeaders), Ok(Some(key))) => {
             // Nothing frees this claim when the body never arrives in full.
             let claim = api.in_flight.claim(&slot(&key), "").map(ManuallyDrop::new);
@@ -98,8 +125,17 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         }
         _ => read_body(&headers, body).await?,
     };
-    let mut body: Value = serde_json::from_slice(&bytes)
-        .map_err(|error| malformed(&format!("The body is not JSON: {error}.")))?;
+    let mut body: Value = match &boundary {
+        Some(boundary) => {
+            let body = multipart::read(boundary, &bytes)
+                .ok_or_else(|| malformed("The body is no multipart form."))?;
+            // What stands for its bytes is what it means: clients make up a boundary each time.
+            bytes = Bytes::from(body.to_string());
+            body
+        }
+        None => serde_json::from_slice(&bytes)
+            .map_err(|error| malformed(&format!("The body is not JSON: {error}.")))?,
+    };
     let key = key_of(Some(&body));
     // What carries the key is no part of what is asked for.
     if let (Place::Member(name), Value::Object(members)) = (&api.policy.key.place, &mut body) {
@@ -107,18 +143,22 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
     }
     let mut fingerprint = fingerprint(
         Ingredients {
-            operation: &operation.label(),
+            operation: &operation.scope(api.flaw),
             body: &body,
             bytes: &bytes,
             user_agent: headers
                 .get(USER_AGENT)
                 .map(|agent| agent.as_bytes())
                 .unwrap_or_default(),
+            boundary: boundary.as_deref().unwrap_or_default(),
             now: api.clock.now(),
             equality: api.policy.equality,
         },
         api.flaw,
     );
+    if api.flaw == Some(Flaw::KeepsOneBucketForGuests) && caller.tenant == GUEST {
+        fingerprint.clear();
+    }
     if api.policy.routes == Routes::Ignored {
         fingerprint = with_route(&fingerprint, &operation.label());
     }
@@ -154,7 +194,32 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
     };
     let key = key?;
     api.check_date(&headers, key.as_deref())?;
-    let unprotected = api.flaw == Some(Flaw::IgnoresKeyOnRefunds) && operation == Operation::Refund;
+    if behaviour == Some(Behaviour::Limited)
+        && let Err(refusal) = api.switches.take(Instant::now())
+    {
+        if api.flaw == Some(Flaw::StoresRateLimits)
+            && let Some(key) = &key
+        {
+            let row = Stored {
+                slot: slot(key),
+                fingerprint,
+                answer: refusal.clone(),
+                completed: api.clock.now(),
+            };
+            let kept = api.store.keep(row, api.expired()).await;
+            kept.map_err(|_| Answer::internal())?;
+        }
+        return Err(refusal);
+    }
+    if api.flaw == Some(Flaw::CrashesOnEqualItems) && has_equal_items(&body) {
+        return Err(Answer::internal());
+    }
+    let unprotected = match api.flaw {
+        Some(Flaw::IgnoresKeyOnRefunds) => operation == Operation::Refund,
+        Some(Flaw::IgnoresKeyOnBatches) => operation == Operation::Batch,
+        Some(Flaw::IgnoresKeyWhenAsync) => prefers_async(&headers),
+        _ => false,
+    };
     let line = Line::default();
     let call = Call {
         tenant: caller.tenant,
@@ -164,6 +229,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         id: format!("{}_{}", command.prefix(), Uuid::new_v4().simple()),
         command,
         behaviour,
+        compressed: api.flaw == Some(Flaw::StoresCompressedBytes) && accepts_gzip(&headers),
         slow,
         started: api.clock.now(),
         port: peer.map_or(0, |ConnectInfo(peer)| peer.port()),
@@ -186,6 +252,10 @@ async fn refuse(
         return refusal;
     };
     match api.flaw {
+        Some(Flaw::ReplaysAfterRevocation) if refusal == no_grant() => {
+            let found = api.find_of_anyone(operation, &key).await;
+            found.map_or(refusal, |stored| api.replay(stored))
+        }
         Some(Flaw::LooksUpBeforeAuthentication) => {
             let found = api.find_of_anyone(operation, &key).await;
             found.map_or(refusal, |stored| api.replay(stored))

@@ -1,6 +1,8 @@
 //! What the API answers, in the one shape in which an answer is also stored and replayed; and its
 //! problems (RFC 9457).
 
+use std::convert::Infallible;
+
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, HeaderValue, StatusCode};
@@ -28,6 +30,8 @@ pub struct Answer {
     pub replayed: bool,
     /// Further headers, which are not stored.
     pub headers: Vec<(String, String)>,
+    /// Whether the body is sent piece by piece; a replay sends it whole.
+    pub streamed: bool,
 }
 
 impl Answer {
@@ -50,6 +54,7 @@ impl Answer {
             body: Bytes::new(),
             replayed: false,
             headers: Vec::new(),
+            streamed: false,
         }
     }
 
@@ -147,7 +152,10 @@ impl Answer {
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
-        let mut response = Response::new(Body::from(self.body));
+        let mut response = Response::new(match self.streamed {
+            true => in_pieces(&self.body),
+            false => Body::from(self.body),
+        });
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         let text = |text: Option<String>| text.and_then(|text| HeaderValue::from_str(&text).ok());
@@ -172,6 +180,14 @@ impl IntoResponse for Answer {
         }
         response
     }
+}
+
+/// A body without a length, in pieces of 64 bytes.
+fn in_pieces(body: &[u8]) -> Body {
+    let pieces: Vec<_> = body.chunks(64).map(Bytes::copy_from_slice).collect();
+    Body::from_stream(futures::stream::iter(
+        pieces.into_iter().map(Ok::<Bytes, Infallible>),
+    ))
 }
 
 /// A reply in XML with one element in it.
@@ -255,6 +271,12 @@ pub enum Problem {
     KeyExpired,
     /// 402: the business declines.
     Declined,
+    /// 412: what is to be changed has another version by now.
+    VersionMismatch,
+    /// 429: too many requests of this class.
+    RateLimited,
+    /// 503: the records of keys cannot be reached.
+    StoreUnavailable,
     /// 409: a coupon has no uses left.
     UsedUp,
     /// 409: a cart is no longer what the caller has seen.
@@ -308,6 +330,17 @@ impl Problem {
                 "Idempotency key expired",
             ),
             Problem::Declined => (S::PAYMENT_REQUIRED, "declined", "Payment declined"),
+            Problem::VersionMismatch => (
+                S::PRECONDITION_FAILED,
+                "version-mismatch",
+                "Changed meanwhile",
+            ),
+            Problem::RateLimited => (S::TOO_MANY_REQUESTS, "rate-limited", "Too many requests"),
+            Problem::StoreUnavailable => (
+                S::SERVICE_UNAVAILABLE,
+                "store-unavailable",
+                "Key store unavailable",
+            ),
             Problem::UsedUp => (S::CONFLICT, "used-up", "Used up"),
             Problem::OutOfDate => (S::CONFLICT, "out-of-date", "Out of date"),
             Problem::Internal => (

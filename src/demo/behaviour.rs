@@ -1,7 +1,7 @@
 //! The headers `Demo-Behaviour` and `Demo-Pace`: special behaviour that a client asks of one write.
 //! They are no part of what the request means, so not of its fingerprint either.
 
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
@@ -48,13 +48,19 @@ pub enum Behaviour {
     NoContent,
     /// Answers with a body of more than 300 KiB.
     Large,
-    /// Answers 202 with a link to the status.
+    /// Answers 202 with a link to the status; `Prefer: respond-async` (RFC 7240) asks for it as well.
     Accepted,
+    /// Answers with bytes that are no text.
+    Binary,
+    /// Answers piece by piece.
+    Stream,
+    /// Is one of a class of requests of which three a second are taken.
+    Limited,
 }
 
 impl Behaviour {
     /// Every behaviour, by the name it has in the header.
-    const NAMES: [(&'static str, Behaviour); 9] = [
+    const NAMES: [(&'static str, Behaviour); 12] = [
         ("linger", Behaviour::Linger),
         ("fail-before", Behaviour::FailBefore),
         ("fail-once", Behaviour::FailOnce),
@@ -64,12 +70,15 @@ impl Behaviour {
         ("no-content", Behaviour::NoContent),
         ("large", Behaviour::Large),
         ("accepted", Behaviour::Accepted),
+        ("binary", Behaviour::Binary),
+        ("stream", Behaviour::Stream),
+        ("limited", Behaviour::Limited),
     ];
 
     /// Reads the header; a name that is not known is answered 400.
     pub fn read(headers: &HeaderMap) -> Result<Option<Behaviour>, Answer> {
         let Some(value) = headers.get(HEADER) else {
-            return Ok(None);
+            return Ok(prefers_async(headers).then_some(Behaviour::Accepted));
         };
         let known = Behaviour::NAMES
             .iter()
@@ -103,13 +112,37 @@ impl Behaviour {
                 answer.status = StatusCode::ACCEPTED;
                 answer.body = Bytes::from(body.to_string());
             }
+            Behaviour::Binary => {
+                let mut bytes: Vec<u8> = (0..=255).collect();
+                bytes.extend(
+                    document
+                        .get("id")
+                        .and_then(Value::as_str)
+                        .map(str::as_bytes)
+                        .unwrap_or_default(),
+                );
+                answer.content_type = Some("application/octet-stream".to_owned());
+                answer.body = Bytes::from(bytes);
+            }
+            Behaviour::Stream => answer.streamed = true,
             Behaviour::Linger
             | Behaviour::FailBefore
             | Behaviour::FailOnce
             | Behaviour::FailAfter
             | Behaviour::FailAfterOnce
-            | Behaviour::Decline => {}
+            | Behaviour::Decline
+            | Behaviour::Limited => {}
         }
         answer
     }
+}
+
+/// Whether a client would rather have a link at once than the result later (RFC 7240, section 4.1).
+pub fn prefers_async(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(HeaderName::from_static("prefer"))
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .any(|preference| preference.trim().eq_ignore_ascii_case("respond-async"))
 }

@@ -35,6 +35,8 @@ pub struct Call {
     pub id: String,
     /// What the client asked for besides.
     pub behaviour: Option<Behaviour>,
+    /// Whether the answer is compressed before it is stored, which only flaws do.
+    pub compressed: bool,
     /// Whether it works eight times as long.
     pub slow: bool,
     /// When it came.

@@ -3,6 +3,7 @@
 mod broad;
 mod downstream;
 mod races;
+mod responses;
 
 use super::flaw::Flaw;
 
@@ -44,6 +45,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
         },
         Flaw::StoresNoFingerprint => surely(&[
+            "auth/anonymous/item-6/nothing-foreign:second",
+            "auth/anonymous/item-6/outcome-never:second",
             "payload/changed#*/item-3/keeps:mismatch",
             "payload/changed#*/item-3/outcome-never:changed+insisting",
             "payload/in-flight/item-3/outcome-never:changed+changed-later",
@@ -70,6 +73,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "scope/other-operation#operation/item-4/outcome-never:second",
         ]),
         Flaw::GuessesIntentFromPayload => surely(&[
+            "key/near#case/item-4/keeps:key-case",
             "key/near#at-129/item-4/outcome-never:second",
             "key/near#at-255/item-4/outcome-never:second",
             "key/near#at-37/item-4/outcome-never:second",
@@ -81,6 +85,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "scope/fresh-key/item-2/two-resources:first+second",
         ]),
         Flaw::LooksUpBeforeAuthentication => surely(&[
+            "auth/revoked/item-6/nothing-foreign:again",
+            "auth/revoked/item-6/outcome-is:again",
             "auth/credentials#*/item-6/nothing-foreign:intruder",
             "auth/credentials#*/item-6/outcome-never:intruder",
         ]),
@@ -98,6 +104,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             may_break: &["lost/mid-work#*/item-5/effects-at-most@after-at-once"],
         },
         Flaw::AcceptsMissingKey => surely(&[
+            "run/documents/item-7/documented-required:keyless",
             "key/missing/item-7/keeps:missing-key",
             "key/odd#blank/item-4/effects-at-most",
             "key/odd#empty/item-4/effects-at-most",
@@ -123,6 +130,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "race/edge/item-5/outcome-never:edge",
         ]),
         Flaw::AnswersMismatchWith500 => surely(&[
+            "auth/anonymous/item-6/outcome-never:second",
             "payload/changed#*/item-3/keeps:mismatch",
             "payload/changed#*/item-3/no-server-error",
             "payload/in-flight/item-3/no-server-error",
@@ -195,6 +203,14 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             breaks: broad::RECORDS_AFTER_RESPONSE,
             // After 200 ms the record is there: these wait for the effect first.
             may_break: &[
+                "failure/store-down/item-5/effects-at-most",
+                "failure/store-down/item-5/one-resource:first+later",
+                "replay/after-delete/item-4/keeps:deleted",
+                "replay/after-delete/item-4/outcome-never:again",
+                "replay/kinds#*/item-5/effects-at-most",
+                "replay/kinds#*/item-5/outcome-never:again+later",
+                "replay/kinds#*/item-5/same-response:again+later",
+                "scope/batch/item-5/effects-at-most",
                 "race/lease#measured/item-5/effects-at-most",
                 "race/lease#measured/item-5/one-resource:first+late+later",
                 "race/three-parties#*/item-5/effects-at-most",
@@ -244,6 +260,10 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 2 ms wide; only an instant retry surely meets it.
             may_break: &[
+                "replay/kinds#*/item-5/effects-at-most",
+                "replay/kinds#*/item-5/outcome-never:again+later",
+                "replay/kinds#*/item-5/same-response:again+later",
+                "scope/batch/item-5/effects-at-most",
                 "race/lease#measured/item-5/effects-at-most",
                 "race/lease#measured/item-5/one-resource:first+late+later",
                 "race/three-parties#*/item-5/effects-at-most",
@@ -332,6 +352,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // These retry within the second, or just over its edge.
             may_break: &[
+                "replay/after-delete/item-4/keeps:deleted",
+                "replay/kinds#*/item-5/same-response:again+later",
                 "race/three-parties#*/item-5/outcome-is:later",
                 "auth/credentials#*/item-5/outcome-is:again",
                 "auth/other-tenant#*/item-5/outcome-is:ours-again",
@@ -360,16 +382,19 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/keeps:replay",
             "replay/exact#*/item-5/same-response:again+later",
+            "replay/kinds#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::DropsLocation => surely(&[
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/same-response:again+later",
+            "replay/kinds#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::ReplaysAsText => surely(&[
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/same-response:again+later",
+            "replay/kinds#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::IgnoresKeyOnRefunds => surely(broad::IGNORES_KEY_ON_REFUNDS),
@@ -382,6 +407,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/near#at-65/item-4/two-resources:first+second",
         ]),
         Flaw::FoldsKeyCase => surely(&[
+            "key/near#case/item-4/keeps:key-case",
             "key/near#case/item-4/outcome-never:second",
             "key/near#case/item-4/two-resources:first+second",
         ]),
@@ -434,6 +460,29 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "race/edge/item-5/one-resource:first+edge+later",
             ],
         },
+        Flaw::RecordsOnlyWholeBodies
+        | Flaw::FreesAnotherClaim
+        | Flaw::StoresRateLimits
+        | Flaw::KeepsOneBucketForGuests
+        | Flaw::LeavesQueryOutOfScope
+        | Flaw::ScopesByRouteTemplate
+        | Flaw::JoinsScopeWithColons
+        | Flaw::ReplaysAfterRevocation
+        | Flaw::ReplaysSetCookie
+        | Flaw::ReplaysNoContentAsNull
+        | Flaw::StoresCompressedBytes
+        | Flaw::StoresBytesAsText
+        | Flaw::StoresNoLongAnswers
+        | Flaw::CutsReplays
+        | Flaw::IgnoresKeyWhenAsync
+        | Flaw::RemakesWhatWasDeleted
+        | Flaw::IgnoresKeyOnBatches
+        | Flaw::CrashesOnEqualItems
+        | Flaw::RunsWithoutItsStore
+        | Flaw::HashesMultipartBoundary
+        | Flaw::ChecksVersionBeforeWrite
+        | Flaw::AppendsOnPut
+        | Flaw::FailsSecondDelete => responses::damage(flaw),
         Flaw::ChecksThenSets20Us => races::CHECKS_THEN_SETS_20US,
         Flaw::ClaimsPerWorker => races::CLAIMS_PER_WORKER,
         Flaw::LetsClaimRunOut => races::LETS_CLAIM_RUN_OUT,
@@ -447,6 +496,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::OrdersStaleCarts => races::ORDERS_STALE_CARTS,
         Flaw::AnswersConflictsAlike => races::ANSWERS_CONFLICTS_ALIKE,
         Flaw::TakesPayloadForKey => surely(&[
+            "run/documents/item-7/documented-required:keyless",
             "auth/keyless/item-6/exists:theirs",
             "auth/keyless/item-6/nothing-foreign:theirs",
             "auth/keyless/item-6/outcome-never:theirs",
@@ -463,5 +513,9 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         },
         Flaw::IndexesKeysLate => surely(downstream::INDEXES_KEYS_LATE),
         Flaw::LooksUpStaleState => surely(downstream::LOOKS_UP_STALE_STATE),
+        Flaw::DocumentsKeyElsewhere => surely(downstream::DOCUMENTS_KEY_ELSEWHERE),
+        Flaw::DocumentsRetryAfterNobodySends => {
+            surely(downstream::DOCUMENTS_RETRY_AFTER_NOBODY_SENDS)
+        }
     }
 }

@@ -16,6 +16,8 @@ use super::operation::{Command, Payment};
 use super::policy::{Fate, KeptFrom};
 use super::store::{Finish, Keeping, StoreError, Stored, Terms, Written};
 
+/// The longest answer that `stores-no-long-answers` keeps, in bytes.
+const LONGEST: usize = 256 * 1024;
 /// The records that `evicts-oldest-keys` keeps.
 const MOST_KEYS: u32 = 256;
 
@@ -42,6 +44,14 @@ impl Keyed {
         }
         if self.flaw == Some(Flaw::DropsClaimOnHangUp) && call.line.is_dead() {
             permit.keeping = Keeping::Nothing;
+        }
+        let without_length = matches!(
+            call.behaviour,
+            Some(Behaviour::NoContent | Behaviour::Stream)
+        );
+        if self.flaw == Some(Flaw::RecordsOnlyWholeBodies) && without_length {
+            permit.keeping = Keeping::Nothing;
+            permit.leave_claim();
         }
         if self.flaw == Some(Flaw::OverwritesRecordOfSuccessor)
             && let Some(claim) = &permit.claim
@@ -79,6 +89,10 @@ impl Keyed {
                 _ => self.clock.now(),
             },
             expired: self.expired(),
+            longest: match self.flaw {
+                Some(Flaw::StoresNoLongAnswers) => LONGEST,
+                _ => usize::MAX,
+            },
         };
         let written = self.store.write(Arc::clone(call), terms).await;
         self.news.notify_one();
@@ -268,6 +282,9 @@ impl Keyed {
                 }
                 _ => {}
             }
+        }
+        if self.flaw == Some(Flaw::FreesAnotherClaim) && failure.status.is_client_error() {
+            permit.leave_claim();
         }
         match self.fate(call, &failure) {
             Fate::Forgotten => {}

@@ -24,6 +24,8 @@ pub struct Ingredients<'a> {
     pub bytes: &'a [u8],
     /// Who sent it, as they say. A correct fingerprint does not depend on it.
     pub user_agent: &'a [u8],
+    /// What parts a multipart body. A correct fingerprint does not depend on it.
+    pub boundary: &'a str,
     /// When it came. A correct fingerprint does not depend on it.
     pub now: Timestamp,
     /// When two bodies are equal.
@@ -65,6 +67,7 @@ pub fn fingerprint(of: Ingredients<'_>, flaw: Option<Flaw>) -> String {
             bytes.extend((of.now / 1000).to_be_bytes());
         }
         Some(Flaw::HashesUserAgent) => bytes.extend(of.user_agent),
+        Some(Flaw::HashesMultipartBoundary) => bytes.extend(of.boundary.as_bytes()),
         Some(Flaw::FingerprintsRawBytesIntoKey) => {
             return format!("{} {}", hash(&bytes), hash(of.bytes));
         }
@@ -164,6 +167,7 @@ mod tests {
             body: &body,
             bytes: &[],
             user_agent: &[],
+            boundary: "",
             now: 0,
             equality: Equality::Json,
         };

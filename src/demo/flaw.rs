@@ -266,7 +266,7 @@ flaws! {
         reports: &[],
     }
     HashesUserAgent {
-        id: "M41", tier: Two, name: "hashes-user-agent",
+        id: "M41b", tier: Two, name: "hashes-user-agent",
         says: "Mixes the User-Agent into the fingerprint, so a retry by another one is refused.",
         reports: &[],
     }
@@ -339,6 +339,121 @@ flaws! {
         id: "M03", tier: One, name: "checks-then-sets-100us",
         says: "Checks the key and claims it 100 us later, with nothing that makes it unique.",
         reports: &["rafidahmed870/queue-jobs-worker#22"],
+    }
+    RecordsOnlyWholeBodies {
+        id: "M22", tier: One, name: "records-only-whole-bodies",
+        says: "Completes no record for an answer that is empty or streamed, so its retries get 409 for ever.",
+        reports: &["VilledeMontreal/express-idempotency#32", "KanishJebaMathewM/Truxify#4622", "mikesvoboda/nemotron-v3-home-security-intelligence#2958"],
+    }
+    FreesAnotherClaim {
+        id: "M25", tier: Two, name: "frees-another-claim",
+        says: "Frees a wrongly built key after a refusal by the business, so the claim stays for ever.",
+        reports: &["akira-io/laravel-sisp#302"],
+    }
+    StoresRateLimits {
+        id: "M31", tier: One, name: "stores-rate-limits",
+        says: "Stores a 429 under the key and answers it to every retry.",
+        reports: &["adcontextprotocol/adcp#4547"],
+    }
+    KeepsOneBucketForGuests {
+        id: "M45", tier: Two, name: "keeps-one-bucket-for-guests",
+        says: "Keeps the keys of all callers without credentials in one bucket, so one gets the result of another.",
+        reports: &["KanishJebaMathewM/Truxify#2382"],
+    }
+    LeavesQueryOutOfScope {
+        id: "M48", tier: One, name: "leaves-query-out-of-scope",
+        says: "Leaves the query out of a key's scope, so a dry run answers for the real request.",
+        reports: &["theam/facility#187", "pathosDev/actor-ts#609"],
+    }
+    ScopesByRouteTemplate {
+        id: "M49", tier: Two, name: "scopes-by-route-template",
+        says: "Scopes keys by the route's template, so a change of one payment answers for another's.",
+        reports: &["RamaAditya49/titen#37", "damianwajser/spring-commons#18"],
+    }
+    JoinsScopeWithColons {
+        id: "M50", tier: Two, name: "joins-scope-with-colons",
+        says: "Joins path and key with a colon, so two pairs with the colon elsewhere are one.",
+        reports: &["paveg/hono-idempotency#22"],
+    }
+    ReplaysAfterRevocation {
+        id: "M52", tier: Two, name: "replays-after-revocation",
+        says: "Replays to a caller whose grant has been taken away.",
+        reports: &["margince/margince#5315"],
+    }
+    ReplaysSetCookie {
+        id: "M53", tier: Two, name: "replays-set-cookie",
+        says: "Replays the first caller's Set-Cookie, so another session gets the first one's.",
+        reports: &["granit-fx/granit-dotnet#1151"],
+    }
+    ReplaysNoContentAsNull {
+        id: "M57", tier: Two, name: "replays-no-content-as-null",
+        says: "Replays a 204 as a 200 with the body null.",
+        reports: &["pathosDev/actor-ts#1308"],
+    }
+    StoresCompressedBytes {
+        id: "M58", tier: Two, name: "stores-compressed-bytes",
+        says: "Stores the compressed body without its Content-Encoding, and replays it as if it were plain.",
+        reports: &["uwaserver/uwas#49"],
+    }
+    StoresBytesAsText {
+        id: "M59", tier: Two, name: "stores-bytes-as-text",
+        says: "Stores bodies as UTF-8 text, so bytes that are no text are replaced.",
+        reports: &[],
+    }
+    StoresNoLongAnswers {
+        id: "M60", tier: One, name: "stores-no-long-answers",
+        says: "Stores no answer of more than 256 KiB, so its retry executes again.",
+        reports: &["gofiber/fiber#4287"],
+    }
+    CutsReplays {
+        id: "M61", tier: Two, name: "cuts-replays",
+        says: "Replays only the first 64 KiB of a body.",
+        reports: &[],
+    }
+    IgnoresKeyWhenAsync {
+        id: "M66", tier: Two, name: "ignores-key-when-async",
+        says: "Executes every request that prefers an asynchronous answer, whatever its key.",
+        reports: &["useautumn/autumn#1981"],
+    }
+    RemakesWhatWasDeleted {
+        id: "M75", tier: Two, name: "remakes-what-was-deleted",
+        says: "Forgets a key when what it made is deleted, so a late retry makes it again.",
+        reports: &["alphagov/pay-connector#4573", "adcontextprotocol/adcp#7575"],
+    }
+    IgnoresKeyOnBatches {
+        id: "M82", tier: Two, name: "ignores-key-on-batches",
+        says: "Executes every batch, whatever its key.",
+        reports: &["namuh-eng/opensend#176", "useautumn/autumn#1981"],
+    }
+    CrashesOnEqualItems {
+        id: "M82b", tier: Two, name: "crashes-on-equal-items",
+        says: "Answers a batch that has one item twice with 500.",
+        reports: &["formancehq/stack#1633"],
+    }
+    RunsWithoutItsStore {
+        id: "M91", tier: Two, name: "runs-without-its-store",
+        says: "Executes unprotected while the records of keys cannot be reached.",
+        reports: &[],
+    }
+    HashesMultipartBoundary {
+        id: "M41", tier: Two, name: "hashes-multipart-boundary",
+        says: "Mixes the boundary of a multipart body into the fingerprint, so a retry with a new one is refused.",
+        reports: &[],
+    }
+    ChecksVersionBeforeWrite {
+        id: "M92", tier: One, name: "checks-version-before-write",
+        says: "Checks If-Match, and writes 20 ms later without looking again.",
+        reports: &[],
+    }
+    AppendsOnPut {
+        id: "M93", tier: One, name: "appends-on-put",
+        says: "Adds another mandate with each PUT instead of putting one in place.",
+        reports: &[],
+    }
+    FailsSecondDelete {
+        id: "M94", tier: Two, name: "fails-second-delete",
+        says: "Answers the deletion of what is gone with 500.",
+        reports: &[],
     }
     ChecksThenSets20Us {
         id: "M04", tier: Three, name: "checks-then-sets-20us",
@@ -428,6 +543,16 @@ flaws! {
     LooksUpStaleState {
         id: "L03", tier: Two, name: "looks-up-stale-state",
         says: "Says of an operation that is looked up by its key that it is pending, long after it has succeeded.",
+        reports: &[],
+    }
+    DocumentsKeyElsewhere {
+        id: "D01", tier: Two, name: "documents-key-elsewhere",
+        says: "Documents another header for the key than the one that it reads.",
+        reports: &[],
+    }
+    DocumentsRetryAfterNobodySends {
+        id: "D02", tier: Two, name: "documents-retry-after-nobody-sends",
+        says: "Documents a Retry-After for a refusal that never has one.",
         reports: &[],
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
+use uuid::Uuid;
 
 use super::Options;
 use super::answer::{Answer, Problem};
@@ -17,6 +18,7 @@ use super::in_flight::{Claim, InFlight};
 use super::operation::Operation;
 use super::policy::{InProgress, Policy, Precedence};
 use super::store::{Keeping, Store, StoreError};
+use super::switches::{Switches, unavailable};
 
 /// The workers of the pool that `fills-pool-with-waiters` has.
 const WORKERS_OF_POOL: usize = 16;
@@ -38,6 +40,8 @@ pub struct Keyed {
     pub retention: Duration,
     /// The keys that are being worked on.
     pub in_flight: InFlight,
+    /// What a tester has switched.
+    pub switches: Arc<Switches>,
     /// For `fills-pool-with-waiters`: its workers.
     workers: Semaphore,
     /// Tells the relay that there is a new event.
@@ -54,6 +58,8 @@ pub(super) struct Memory {
     refusals: HashMap<(String, String), Answer>,
     /// For `poisons-cache-on-mismatch`: what was refused under a used key.
     pub poisoned: HashSet<(Slot, String)>,
+    /// For `replays-set-cookie`: the session that the first caller was given.
+    sessions: HashMap<Slot, String>,
 }
 
 /// What a call has once it may execute.
@@ -89,7 +95,12 @@ enum InFlightAnswer {
 
 impl Keyed {
     /// Executes writes on a store.
-    pub fn new(clock: Arc<Clock>, store: Store, options: Options) -> Keyed {
+    pub fn new(
+        clock: Arc<Clock>,
+        store: Store,
+        switches: Arc<Switches>,
+        options: Options,
+    ) -> Keyed {
         Keyed {
             clock,
             store,
@@ -98,6 +109,7 @@ impl Keyed {
             work: options.work,
             retention: options.retention,
             in_flight: InFlight::default(),
+            switches,
             workers: Semaphore::new(WORKERS_OF_POOL),
             news: Arc::default(),
             memory: Mutex::default(),
@@ -113,7 +125,24 @@ impl Keyed {
                 self.execute(&call, permit).await
             }
         };
-        answered.unwrap_or_else(|_| Answer::internal())
+        let mut answer = answered.unwrap_or_else(|_| Answer::internal());
+        if answer.status.is_success() {
+            let cookie = format!("session={}; HttpOnly", self.session(&call));
+            answer.headers.push(("Set-Cookie".to_owned(), cookie));
+        }
+        answer
+    }
+
+    /// The session that an answer opens for its caller: a new one with each answer.
+    fn session(&self, call: &Call) -> String {
+        let fresh = Uuid::new_v4().simple().to_string();
+        match (self.flaw, &call.slot) {
+            (Some(Flaw::ReplaysSetCookie), Some(slot)) => {
+                let mut memory = self.memory();
+                memory.sessions.entry(slot.clone()).or_insert(fresh).clone()
+            }
+            _ => fresh,
+        }
     }
 
     /// A worker of the pool, which only `fills-pool-with-waiters` has.
@@ -149,6 +178,15 @@ impl Keyed {
     }
 
     async fn perform_once(&self, call: &Arc<Call>, slot: &Slot) -> Result<Answer, StoreError> {
+        if self.switches.is_store_down() {
+            return match self.flaw {
+                Some(Flaw::RunsWithoutItsStore) => {
+                    let permit = Permit::unclaimed(Keeping::Nothing);
+                    self.execute(call, permit).await
+                }
+                _ => Ok(unavailable()),
+            };
+        }
         let place = self.place_in_flight(call, slot);
         let permit = loop {
             if let Some(stored) = self.look_up(call, slot).await? {

@@ -4,10 +4,13 @@
 use axum::http::StatusCode;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use super::answer::{Answer, Problem};
+use super::batch;
 use super::call::Call;
 use super::clock::{Timestamp, rfc3339};
+use super::edge::compressed;
 use super::operation::{Change, Command, Payment, Refund};
 use super::outbox;
 
@@ -37,8 +40,12 @@ pub enum Kind {
     Receipt,
     /// Money given back.
     Refund,
-    /// A change of a payment.
+    /// A change of a payment, or of a mandate.
     Change,
+    /// A permission to take money, which the caller names.
+    Mandate,
+    /// That a payment was deleted.
+    Deletion,
 }
 
 impl Kind {
@@ -48,6 +55,8 @@ impl Kind {
             Kind::Receipt => "receipt",
             Kind::Refund => "refund",
             Kind::Change => "change",
+            Kind::Mandate => "mandate",
+            Kind::Deletion => "deletion",
         }
     }
 }
@@ -92,6 +101,10 @@ pub fn execute(
             )
         }
         Command::Rehearse(payment) => (StatusCode::OK, rehearsal(payment), None),
+        Command::Batch(payments) => {
+            let document = batch::execute(connection, call, payments, now)?;
+            (StatusCode::CREATED, document, None)
+        }
         Command::Refund(refund) => {
             let document = give_back(connection, call, refund, now)?;
             (
@@ -109,9 +122,12 @@ pub fn execute(
     outbox::announce(connection, call, &document, now)?;
     let mut answer = Answer::json(status, &Value::Object(document.clone()));
     answer.location = location;
-    Ok(match call.behaviour {
-        Some(behaviour) => behaviour.dress(answer, document),
-        None => answer,
+    if let Some(behaviour) = call.behaviour {
+        answer = behaviour.dress(answer, document);
+    }
+    Ok(match call.compressed {
+        true => compressed(answer),
+        false => answer,
     })
 }
 
@@ -165,16 +181,29 @@ pub fn find_of_anyone(
         .map(|found| found.map(|text| parse(&text)))
 }
 
-/// Deletes a payment with its receipt; false when there was none.
+/// Deletes a payment with its receipt, and keeps a record of that; false when there was none.
 pub fn delete_payment(connection: &Connection, tenant: &str, id: &str) -> rusqlite::Result<bool> {
     let deleted = connection.execute(
         "DELETE FROM entries WHERE kind IN ('payment', 'receipt') AND tenant = ?1 AND payment = ?2",
         [tenant, id],
     )?;
-    Ok(deleted > 0)
+    if deleted == 0 {
+        return Ok(false);
+    }
+    let own = format!("del_{}", Uuid::new_v4().simple());
+    let document = document(json!({ "id": own, "payment_id": id }), &Map::new());
+    let entry = Entry {
+        kind: Kind::Deletion,
+        id: &own,
+        payment: id,
+        reference: "",
+    };
+    insert(connection, tenant, None, entry, &document)?;
+    Ok(true)
 }
 
-fn charge(
+/// Takes the money of a payment: its first effect.
+pub fn charge(
     connection: &Connection,
     call: &Call,
     payment: &Payment,
@@ -197,7 +226,13 @@ fn charge(
         payment: &call.id,
         reference: &payment.reference,
     };
-    insert(connection, call, entry, &document)?;
+    insert(
+        connection,
+        call.tenant,
+        call.key.as_deref(),
+        entry,
+        &document,
+    )?;
     Ok(document)
 }
 
@@ -226,7 +261,13 @@ pub fn issue_receipt(
         payment: &call.id,
         reference: &payment.reference,
     };
-    insert(connection, call, entry, &document)
+    insert(
+        connection,
+        call.tenant,
+        call.key.as_deref(),
+        entry,
+        &document,
+    )
 }
 
 fn give_back(
@@ -252,7 +293,13 @@ fn give_back(
         payment: &refund.payment,
         reference: &refund.reference,
     };
-    insert(connection, call, entry, &document)?;
+    insert(
+        connection,
+        call.tenant,
+        call.key.as_deref(),
+        entry,
+        &document,
+    )?;
     Ok(document)
 }
 
@@ -291,7 +338,7 @@ fn apply_change(
         payment: &change.payment,
         reference: &reference,
     };
-    insert(connection, call, entry, &record)?;
+    insert(connection, call.tenant, call.key.as_deref(), entry, &record)?;
     payment.insert("change_id".to_owned(), Value::from(call.id.as_str()));
     Ok(Some(payment))
 }
@@ -309,16 +356,23 @@ fn rehearsal(payment: &Payment) -> Map<String, Value> {
     )
 }
 
-struct Entry<'a> {
-    kind: Kind,
-    id: &'a str,
-    payment: &'a str,
-    reference: &'a str,
+/// Where an entry stands.
+pub struct Entry<'a> {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its own id.
+    pub id: &'a str,
+    /// What it belongs to.
+    pub payment: &'a str,
+    /// The caller's own mark.
+    pub reference: &'a str,
 }
 
-fn insert(
+/// Adds an entry.
+pub fn insert(
     connection: &Connection,
-    call: &Call,
+    tenant: &str,
+    key: Option<&str>,
     entry: Entry<'_>,
     document: &Map<String, Value>,
 ) -> rusqlite::Result<()> {
@@ -330,8 +384,8 @@ fn insert(
         .execute(params![
             entry.kind.name(),
             entry.id,
-            call.tenant,
-            call.key,
+            tenant,
+            key,
             entry.payment,
             entry.reference,
             Value::Object(document.clone()).to_string(),

@@ -7,6 +7,7 @@
 mod admin;
 mod admission;
 mod answer;
+mod batch;
 mod behaviour;
 mod call;
 mod caller;
@@ -14,6 +15,7 @@ mod carts;
 mod clock;
 mod coupons;
 mod damage;
+mod edge;
 mod execution;
 mod fingerprint;
 mod first_sent;
@@ -22,6 +24,9 @@ mod in_flight;
 mod key;
 mod keyed;
 mod ledger;
+mod mandates;
+mod multipart;
+mod openapi;
 mod operation;
 mod outbox;
 pub mod policy;
@@ -30,6 +35,7 @@ mod relay;
 mod routes;
 mod signature;
 mod store;
+mod switches;
 
 #[cfg(test)]
 mod tests;
@@ -49,6 +55,7 @@ use self::clock::Clock;
 use self::keyed::Keyed;
 use self::relay::Relay;
 use self::store::{Store, StoreError};
+use self::switches::Switches;
 
 pub use self::flaw::{Flaw, Tier};
 pub use self::policy::Policy;
@@ -150,7 +157,13 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     let (admin_listener, admin) = listen(options.admin).await?;
     let store = Store::open(options.database.clone())?;
     let clock = Arc::new(Clock::default());
-    let api = Arc::new(Keyed::new(Arc::clone(&clock), store.clone(), options));
+    let switches = Arc::new(Switches::default());
+    let api = Arc::new(Keyed::new(
+        Arc::clone(&clock),
+        store.clone(),
+        Arc::clone(&switches),
+        options,
+    ));
     let relay = Relay {
         store: store.clone(),
         news: Arc::clone(&api.news),
@@ -163,7 +176,11 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
         admin,
         servers: [
             serve(api_listener, routes::router(api), stopped.clone()),
-            serve(admin_listener, admin::router(clock, store), stopped.clone()),
+            serve(
+                admin_listener,
+                admin::router(clock, store, switches),
+                stopped.clone(),
+            ),
             tokio::spawn(relay.run(stopped)),
         ],
         stop,

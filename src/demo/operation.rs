@@ -3,7 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::answer::{Answer, Problem};
+use super::batch;
 use super::fingerprint::integer;
+use super::flaw::Flaw;
 
 /// A write that needs a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +15,13 @@ pub enum Operation {
         /// Whether this is only a rehearsal.
         dry: bool,
     },
+    /// `POST /accounts/{name}/payments`: a payment for an account that the caller names.
+    PayFor {
+        /// The name of the account.
+        account: String,
+    },
+    /// `POST /payments/batch`.
+    Batch,
     /// `POST /refunds`.
     Refund,
     /// `PATCH /payments/{id}`.
@@ -28,8 +37,26 @@ impl Operation {
         match self {
             Operation::Pay { dry: false } => "POST /payments".to_owned(),
             Operation::Pay { dry: true } => "POST /payments?dry=1".to_owned(),
+            Operation::PayFor { account } => format!("POST /accounts/{account}/payments"),
+            Operation::Batch => "POST /payments/batch".to_owned(),
             Operation::Refund => "POST /refunds".to_owned(),
             Operation::Change { payment } => format!("PATCH /payments/{payment}"),
+        }
+    }
+
+    /// What of the operation counts for a key, and for what a request means.
+    pub fn scope(&self, flaw: Option<Flaw>) -> String {
+        match (flaw, self) {
+            (Some(Flaw::LeavesQueryOutOfScope), Operation::Pay { .. }) => {
+                Operation::Pay { dry: false }.label()
+            }
+            (Some(Flaw::ScopesByRouteTemplate), Operation::Change { .. }) => {
+                "PATCH /payments/{id}".to_owned()
+            }
+            (Some(Flaw::JoinsScopeWithColons), Operation::PayFor { .. }) => {
+                "POST /accounts/{name}/payments".to_owned()
+            }
+            _ => self.label(),
         }
     }
 
@@ -40,26 +67,15 @@ impl Operation {
         };
         match self {
             Operation::Pay { dry } => {
-                let amount = amount(fields)?;
-                let reference = text(fields, "reference")?.to_owned();
-                let currency = match fields.get("currency") {
-                    None => "EUR".to_owned(),
-                    Some(Value::String(code)) if is_currency(code) => code.clone(),
-                    Some(_) => return Err(invalid("currency must be three capital letters.")),
-                };
-                let further = without(fields, &["amount", "currency", "reference"]);
-                let payment = Payment {
-                    amount,
-                    currency,
-                    reference,
-                    further,
-                };
+                let payment = payment(fields)?;
                 Ok(if *dry {
                     Command::Rehearse(payment)
                 } else {
                     Command::Pay(payment)
                 })
             }
+            Operation::PayFor { .. } => Ok(Command::Pay(payment(fields)?)),
+            Operation::Batch => Ok(Command::Batch(batch::items(fields)?)),
             Operation::Refund => Ok(Command::Refund(Refund {
                 amount: amount(fields)?,
                 payment: text(fields, "payment_id")?.to_owned(),
@@ -85,6 +101,8 @@ pub enum Command {
     Pay(Payment),
     /// Checks a payment and makes nothing.
     Rehearse(Payment),
+    /// Makes several payments with their receipts.
+    Batch(Vec<Payment>),
     /// Makes a refund.
     Refund(Refund),
     /// Changes the memo of a payment.
@@ -98,6 +116,7 @@ impl Command {
     pub fn prefix(&self) -> &'static str {
         match self {
             Command::Pay(_) | Command::Rehearse(_) => "pay",
+            Command::Batch(_) => "bat",
             Command::Refund(_) => "ref",
             Command::Change(_) => "chg",
             Command::Refuse(_) => "none",
@@ -108,6 +127,9 @@ impl Command {
     pub fn reference(&self) -> &str {
         match self {
             Command::Pay(payment) | Command::Rehearse(payment) => &payment.reference,
+            Command::Batch(payments) => payments
+                .first()
+                .map_or("", |payment| payment.reference.as_str()),
             Command::Refund(refund) => &refund.reference,
             Command::Change(change) => change.reference.as_deref().unwrap_or(&change.payment),
             Command::Refuse(_) => "",
@@ -152,6 +174,23 @@ pub struct Change {
     pub reference: Option<String>,
 }
 
+/// Reads what a payment is made of.
+pub fn payment(fields: &Map<String, Value>) -> Result<Payment, Answer> {
+    let amount = amount(fields)?;
+    let reference = text(fields, "reference")?.to_owned();
+    let currency = match fields.get("currency") {
+        None => "EUR".to_owned(),
+        Some(Value::String(code)) if is_currency(code) => code.clone(),
+        Some(_) => return Err(invalid("currency must be three capital letters.")),
+    };
+    Ok(Payment {
+        amount,
+        currency,
+        reference,
+        further: without(fields, &["amount", "currency", "reference"]),
+    })
+}
+
 fn amount(fields: &Map<String, Value>) -> Result<i64, Answer> {
     let amount = match fields.get("amount") {
         Some(Value::Number(number)) => integer(number),
@@ -163,7 +202,8 @@ fn amount(fields: &Map<String, Value>) -> Result<i64, Answer> {
         .ok_or_else(|| invalid("amount must be an integer from 1 to 9223372036854775807."))
 }
 
-fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, Answer> {
+/// Reads a text that is not empty.
+pub fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, Answer> {
     match fields.get(name) {
         Some(Value::String(text)) if !text.is_empty() => Ok(text),
         _ => Err(invalid(&format!(
@@ -182,7 +222,8 @@ fn without(fields: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
     fields
 }
 
-fn invalid(detail: &str) -> Answer {
+/// The answer to a body that is JSON, and no valid request.
+pub fn invalid(detail: &str) -> Answer {
     Answer::problem(Problem::Invalid, detail)
 }
 

@@ -63,7 +63,8 @@ pub fn announce(
         Command::Pay(_) => "payment.created",
         Command::Refund(_) => "refund.created",
         Command::Change(_) => "payment.changed",
-        Command::Rehearse(_) | Command::Refuse(_) => return Ok(()),
+        // Each payment of a batch is announced by itself.
+        Command::Batch(_) | Command::Rehearse(_) | Command::Refuse(_) => return Ok(()),
     };
     connection
         .prepare_cached(

@@ -14,7 +14,7 @@ use super::fingerprint::{meaning, route};
 use super::flaw::Flaw;
 use super::keyed::{Keyed, Permit};
 use super::ledger::{self, Kind};
-use super::operation::Operation;
+use super::operation::{Command, Operation};
 use super::outbox;
 use super::policy::{Expired, Gives, Mismatch, Refusal};
 use super::store::{Finish, Keeping, StoreError, Stored};
@@ -22,6 +22,9 @@ use super::store::{Finish, Keeping, StoreError, Stored};
 /// How long `guesses-intent-from-payload` takes an equal payload for the same intent, in
 /// milliseconds.
 const GUESSING: i64 = 300_000;
+
+/// Where `cuts-replays` cuts a body, in bytes.
+const CUT: usize = 64 * 1024;
 
 impl Keyed {
     /// The record that a call must be answered from.
@@ -31,6 +34,13 @@ impl Keyed {
         slot: &Slot,
     ) -> Result<Option<Stored>, StoreError> {
         let own = self.store.find(slot.clone(), self.expired()).await?;
+        if let Some(stored) = &own
+            && self.flaw == Some(Flaw::RemakesWhatWasDeleted)
+            && self.is_gone(call, stored).await?
+        {
+            self.store.forget(slot.clone()).await?;
+            return Ok(None);
+        }
         if own.is_some() {
             return Ok(own);
         }
@@ -165,6 +175,17 @@ impl Keyed {
         Ok(answer)
     }
 
+    /// Whether the payment that an answer tells of is no longer there.
+    async fn is_gone(&self, call: &Call, stored: &Stored) -> Result<bool, StoreError> {
+        let made = made(&stored.answer).filter(|_| matches!(call.command, Command::Pay(_)));
+        let Some(id) = made else {
+            return Ok(false);
+        };
+        let tenant = call.tenant;
+        let find = move |connection: &_| ledger::find(connection, Kind::Payment, tenant, &id);
+        Ok(self.store.read(find).await?.is_none())
+    }
+
     /// The thing of this id as it is now, with what only the stored body says; `None` when it is gone.
     async fn as_it_is(
         &self,
@@ -201,6 +222,16 @@ impl Keyed {
             Some(Flaw::FlattensStatusTo200) => answer.status = StatusCode::OK,
             Some(Flaw::DropsLocation) => answer.location = None,
             Some(Flaw::ReplaysAsText) => answer.content_type = Some("text/plain".to_owned()),
+            Some(Flaw::ReplaysNoContentAsNull) if answer.status == StatusCode::NO_CONTENT => {
+                answer.status = StatusCode::OK;
+                answer.content_type = Some("application/json".to_owned());
+                answer.body = Bytes::from_static(b"null");
+            }
+            Some(Flaw::StoresBytesAsText) => {
+                let text = String::from_utf8_lossy(&answer.body).into_owned();
+                answer.body = Bytes::from(text);
+            }
+            Some(Flaw::CutsReplays) => answer.body.truncate(CUT),
             Some(Flaw::StoresServerErrors) => answer.replayed = !answer.status.is_server_error(),
             _ => {}
         }

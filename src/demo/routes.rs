@@ -1,11 +1,13 @@
 //! The routes of the payments API, and its reads. How a write is let in is not decided here.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::routing::get;
+use axum::routing::{get, post};
+use bytes::Bytes;
 use serde_json::{Map, Value, json};
 use url::form_urlencoded;
 
@@ -18,6 +20,8 @@ use super::coupons;
 use super::flaw::Flaw;
 use super::keyed::Keyed;
 use super::ledger::{self, Filter, Kind};
+use super::mandates::{self, Wish};
+use super::openapi;
 use super::operation::Operation;
 
 type Api = State<Arc<Keyed>>;
@@ -29,7 +33,10 @@ const INDEXING: i64 = 30_000;
 pub fn router(api: Arc<Keyed>) -> Router {
     Router::new()
         .route("/healthz", get(health))
+        .route("/openapi.json", get(describe))
         .route("/payments", get(list_payments).post(pay))
+        .route("/payments/batch", post(pay_batch))
+        .route("/accounts/{name}/payments", post(pay_for))
         .route(
             "/payments/{id}",
             get(find_payment)
@@ -40,6 +47,12 @@ pub fn router(api: Arc<Keyed>) -> Router {
         .route("/refunds/{id}", get(find_refund))
         .route("/receipts", get(list_receipts))
         .route("/changes", get(list_changes))
+        .route("/deletions", get(list_deletions))
+        .route("/mandates", get(list_mandates))
+        .route(
+            "/mandates/{name}",
+            get(find_mandate).put(put_mandate).patch(change_mandate),
+        )
         .merge(coupons::routes())
         .merge(carts::routes())
         .route("/changes/{id}", get(find_change))
@@ -51,6 +64,10 @@ pub fn router(api: Arc<Keyed>) -> Router {
 /// Answers that the listener is up.
 pub async fn health() -> Answer {
     Answer::json(StatusCode::OK, &json!({"status": "ok"}))
+}
+
+async fn describe(State(api): Api) -> Answer {
+    Answer::json(StatusCode::OK, &openapi::document(&api.policy, api.flaw))
 }
 
 /// Answers 404 to a route that is not known.
@@ -80,6 +97,70 @@ async fn list_refunds(api: Api, query: RawQuery, headers: HeaderMap) -> Result<A
 
 async fn list_changes(api: Api, query: RawQuery, headers: HeaderMap) -> Result<Answer, Answer> {
     list(api, Kind::Change, query, headers).await
+}
+
+async fn list_deletions(api: Api, query: RawQuery, headers: HeaderMap) -> Result<Answer, Answer> {
+    list(api, Kind::Deletion, query, headers).await
+}
+
+async fn list_mandates(api: Api, query: RawQuery, headers: HeaderMap) -> Result<Answer, Answer> {
+    list(api, Kind::Mandate, query, headers).await
+}
+
+async fn find_mandate(
+    State(api): Api,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+) -> Result<Answer, Answer> {
+    let caller = Caller::authenticate(&headers)?;
+    let read = move |connection: &_| mandates::show(connection, caller.tenant, &name);
+    let shown = api.store.read(read).await;
+    shown.map_err(|_| Answer::internal())
+}
+
+async fn put_mandate(
+    State(api): Api,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Answer, Answer> {
+    let caller = Caller::authenticate(&headers)?;
+    caller.authorize_write()?;
+    let wish = Wish::read(caller.tenant, name, &headers, &body)?;
+    let flaw = api.flaw;
+    let put = move |connection: &mut _| mandates::put(connection, &wish, flaw);
+    api.store.change(put).await.map_err(|_| Answer::internal())
+}
+
+async fn change_mandate(
+    State(api): Api,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Answer, Answer> {
+    let caller = Caller::authenticate(&headers)?;
+    caller.authorize_write()?;
+    let wish = Wish::read(caller.tenant, name, &headers, &body)?;
+    let checks_first = api.flaw == Some(Flaw::ChecksVersionBeforeWrite);
+    if checks_first {
+        let asked = wish.clone();
+        let check = move |connection: &_| mandates::refused(connection, &asked);
+        let refused = api.store.read(check).await;
+        if let Some(refusal) = refused.map_err(|_| Answer::internal())? {
+            return Ok(refusal);
+        }
+        api.clock.sleep(Duration::from_millis(20)).await;
+    }
+    let change = move |connection: &mut _| {
+        if let Some(refusal) = mandates::refused(connection, &wish)?
+            && !checks_first
+        {
+            return Ok(refusal);
+        }
+        mandates::change(connection, &wish)
+    };
+    let changed = api.store.change(change).await;
+    changed.map_err(|_| Answer::internal())
 }
 
 async fn find_payment(api: Api, id: Path<String>, headers: HeaderMap) -> Result<Answer, Answer> {
@@ -175,6 +256,7 @@ async fn delete_payment(
     let delete = move |connection: &mut _| ledger::delete_payment(connection, caller.tenant, &id);
     match api.store.change(delete).await {
         Ok(true) => Ok(Answer::empty(StatusCode::NO_CONTENT)),
+        Ok(false) if api.flaw == Some(Flaw::FailsSecondDelete) => Err(Answer::internal()),
         Ok(false) => Err(ledger::not_found()),
         Err(_) => Err(Answer::internal()),
     }
@@ -201,6 +283,18 @@ async fn pay(
 
 async fn refund(State(api): Api, request: Request) -> Result<Answer, Answer> {
     write(api, Operation::Refund, request).await
+}
+
+async fn pay_batch(State(api): Api, request: Request) -> Result<Answer, Answer> {
+    write(api, Operation::Batch, request).await
+}
+
+async fn pay_for(
+    State(api): Api,
+    Path(account): Path<String>,
+    request: Request,
+) -> Result<Answer, Answer> {
+    write(api, Operation::PayFor { account }, request).await
 }
 
 async fn change_payment(

@@ -103,6 +103,8 @@ pub struct Terms {
     pub now: Timestamp,
     /// A record that was completed at this time or before is dropped on the way.
     pub expired: Timestamp,
+    /// A longer answer is not kept, in bytes.
+    pub longest: usize,
 }
 
 /// What came of a write.
@@ -191,7 +193,8 @@ impl Store {
             if answer.status == StatusCode::NOT_FOUND {
                 return Ok(Written::Refused(answer));
             }
-            if let (Some(slot), true) = (&call.slot, terms.keeping != Keeping::Nothing) {
+            let keeps = terms.keeping != Keeping::Nothing && answer.body.len() <= terms.longest;
+            if let (Some(slot), true) = (&call.slot, keeps) {
                 drop_expired(&transaction, slot, terms.expired)?;
                 if terms.keeping == Keeping::LastStays {
                     drop_expired(&transaction, slot, Timestamp::MAX)?;
@@ -226,6 +229,12 @@ impl Store {
             insert(connection, &row).map(|_| ())
         })
         .await
+    }
+
+    /// Drops the record of a slot.
+    pub async fn forget(&self, slot: Slot) -> Result<(), StoreError> {
+        self.change(move |connection| drop_expired(connection, &slot, Timestamp::MAX).map(|_| ()))
+            .await
     }
 
     /// Forgets all records but the last so many.
@@ -326,6 +335,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
             body: row.get::<_, Vec<u8>>(5)?.into(),
             replayed: false,
             headers: Vec::new(),
+            streamed: false,
         },
         completed: row.get(6)?,
     })

@@ -4,6 +4,7 @@
 mod agrees;
 mod answered;
 mod bounded;
+mod documented;
 mod effects;
 mod events;
 mod exists;
@@ -142,6 +143,7 @@ fn rule(view: &View<'_>, check: &Check) -> Ruling {
         Check::Bounded { probe } => bounded::rule(view, probe.as_deref()),
         Check::Events { claim, marker } => events::rule(view, *claim, marker),
         Check::Agrees { of, with } => agrees::rule(view, of, with),
+        Check::Documented { part, of } => documented::rule(view, *part, of.as_deref()),
         Check::State { reading, same_as } => state::rule(view, reading, same_as),
         Check::TellsApart { of, from } => tells_apart::rule(view, of, from),
         Check::RetryAfter { of } => retry_after::rule(view, of),

@@ -98,6 +98,7 @@ pub(super) fn verdict(expectation: &str, round: Round) -> (Verdict, String) {
 pub(super) fn transcript(rounds: Vec<Round>) -> Transcript {
     Transcript {
         not_applicable: None,
+        documents: None,
         rounds,
         broken: Vec::new(),
         probes: vec![probe("payments")],

@@ -5,9 +5,15 @@ use crate::target::operation::Operation;
 use crate::target::selector::{Answer, Selector};
 use crate::target::volatile::is_volatile_header;
 use crate::transcript::{Response, Token};
+use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::io::Read;
+
+/// The most that a compressed body may grow to, in bytes: 64 MiB. A longer one is left as it came.
+const LARGEST: u64 = 64 * 1024 * 1024;
 
 /// How many characters of a body reports show.
 const SHOWN: usize = 4096;
@@ -21,6 +27,8 @@ pub(super) fn record(
     mask: &[Selector],
     masker: &Masker,
 ) -> Response {
+    let decoded = decoded(headers, body);
+    let body: &[u8] = &decoded;
     let answer = Answer {
         status,
         headers,
@@ -112,6 +120,26 @@ pub(super) fn record(
         volatile_headers,
         success: operation.success.holds(&answer),
         identity,
+    }
+}
+
+/// The body without the compression that its headers tell of (RFC 9110, section 8.4). One that is
+/// not what its headers say stays as it came.
+fn decoded<'a>(headers: &[(String, Vec<u8>)], body: &'a [u8]) -> Cow<'a, [u8]> {
+    let is_gzip = |(name, value): &(String, Vec<u8>)| {
+        name.eq_ignore_ascii_case("content-encoding")
+            && [&b"gzip"[..], b"x-gzip"]
+                .iter()
+                .any(|coding| value.trim_ascii().eq_ignore_ascii_case(coding))
+    };
+    if !headers.iter().any(is_gzip) {
+        return Cow::Borrowed(body);
+    }
+    let mut plain = Vec::new();
+    let mut decoder = MultiGzDecoder::new(body).take(LARGEST + 1);
+    match decoder.read_to_end(&mut plain) {
+        Ok(length) if length as u64 <= LARGEST => Cow::Owned(plain),
+        _ => Cow::Borrowed(body),
     }
 }
 
@@ -286,6 +314,21 @@ fn looks_like_a_date(word: &str) -> bool {
 mod tests {
     use super::*;
     use crate::target::secret::SecretValue;
+    use std::io::Write;
+
+    #[test]
+    fn a_body_is_decoded_where_its_headers_say_that_it_is_compressed_and_it_is() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(b"{\"id\":7}").expect("memory");
+        let gzip = encoder.finish().expect("memory");
+        let headers =
+            |coding: &str| vec![("Content-Encoding".to_owned(), coding.as_bytes().to_vec())];
+        assert_eq!(&*decoded(&headers("GZip"), &gzip), b"{\"id\":7}");
+        assert_eq!(&*decoded(&[], &gzip), &gzip[..]);
+        assert_eq!(&*decoded(&headers("identity"), &gzip), &gzip[..]);
+        assert_eq!(&*decoded(&headers("gzip"), b"{}"), b"{}");
+        assert_eq!(&*decoded(&headers("gzip"), &gzip[..8]), &gzip[..8]);
+    }
 
     #[test]
     fn telling_words_are_ids_and_no_dates() {

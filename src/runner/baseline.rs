@@ -129,6 +129,8 @@ impl Measuring<'_> {
             principal: Some(self.key.principal),
             marker: Some(Marker::Named(marker.to_owned())),
             given_other: None,
+            chosen_name: None,
+            only_if: None,
             prepared: None,
             new_connection: false,
             to_each: false,

@@ -48,7 +48,7 @@ impl Fixtures {
         spec: &Spec,
         values: &mut Filling<'_>,
     ) -> Result<(), String> {
-        let principal = spec.principal.stand_in();
+        let principal = maker(spec.principal);
         let wanted = Wanted {
             principal,
             marker: &spec.marker,
@@ -145,7 +145,7 @@ impl Fixtures {
         spec: &Spec,
         values: &mut Filling<'_>,
     ) -> Result<(), String> {
-        let principal = spec.principal.stand_in();
+        let principal = maker(spec.principal);
         let wanted = Wanted {
             principal,
             marker: &spec.marker,
@@ -345,6 +345,14 @@ impl Fixtures {
                 world.told(&fetched)
             )
         })
+    }
+}
+
+/// Who makes what a caller needs: another session of the owner works on what the owner has.
+fn maker(role: PrincipalRole) -> PrincipalRole {
+    match role.stand_in() {
+        PrincipalRole::OtherSession => PrincipalRole::Owner,
+        role => role,
     }
 }
 

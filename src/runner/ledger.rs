@@ -96,6 +96,19 @@ impl Ledger {
         locked(&self.keys).clear();
     }
 
+    /// A resource was removed on purpose: its key may answer otherwise from now on.
+    pub(super) fn forget_resource(&self, identity: &str) {
+        for entry in locked(&self.keys).values_mut() {
+            let made = entry
+                .first
+                .as_ref()
+                .and_then(|first| first.response.as_ref());
+            if made.is_some_and(|response| response.identity.as_deref() == Some(identity)) {
+                entry.mixed = true;
+            }
+        }
+    }
+
     /// The keys of an operation that still name a resource, younger than `retention`.
     pub(super) fn live(
         &self,

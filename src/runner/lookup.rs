@@ -154,6 +154,8 @@ fn plain_request(name: &str) -> Request {
         principal: None,
         marker: None,
         given_other: None,
+        chosen_name: None,
+        only_if: None,
         prepared: None,
         new_connection: false,
         to_each: false,

@@ -8,6 +8,7 @@ mod burst;
 mod check;
 mod cleanup;
 mod command;
+mod documents;
 mod exchange;
 mod fetch;
 mod first_sent;
@@ -37,8 +38,8 @@ pub use server::free_port;
 pub use world::{RunError, Setup, Shown};
 
 use crate::plan::{Lane, Plan, PlannedCase};
-use crate::scenario::{OperationRole, PrincipalRole, Rounds, Step};
-use crate::target::operation::Reading as What;
+use crate::scenario::{Case, Need, OperationRole, PrincipalRole, Request, Rounds, Step};
+use crate::target::operation::{Operation, Reading as What};
 use crate::target_check::TargetCheck;
 use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, Transcript};
 use baseline::{Baseline, baseline};
@@ -386,7 +387,10 @@ impl Runner {
             })
             .collect();
         transcript.not_applicable = too_quick(case, world.contract(&planned.subject), &transcript);
-        transcript.probes = self.probe_facts(&cast, &baselines);
+        transcript.probes = self.probe_facts(case, &cast, &baselines);
+        if planned.scenario.needs.contains(&Need::Documents) {
+            transcript.documents = world.document_facts(&planned.subject).await;
+        }
         if speaks_of_events(&planned.scenario) {
             transcript
                 .broken
@@ -454,6 +458,7 @@ impl Runner {
 
     fn probe_facts(
         &self,
+        case: &Case,
         cast: &Cast,
         baselines: &[(OperationRole, BaselineKey, Baseline)],
     ) -> Vec<ProbeFacts> {
@@ -474,7 +479,7 @@ impl Runner {
                 facts.push(ProbeFacts {
                     name: probe.name.clone(),
                     operation: role,
-                    per_execution: operation.per_execution as f64,
+                    per_execution: per_execution(case, role, operation) as f64,
                     live: baselines.iter().any(|(_, key, baseline)| {
                         key.operation == operation.name && baseline.live.contains(&probe.name)
                     }),
@@ -485,6 +490,26 @@ impl Runner {
         }
         facts
     }
+}
+
+/// The effects of one execution: the operation's, or what a variant in the case says instead. Where
+/// they differ the largest counts, so that a case that mixes them never fails for its own making.
+fn per_execution(case: &Case, role: OperationRole, operation: &Operation) -> u64 {
+    let of_request = |request: &Request| {
+        let varied = request.variants.iter().rev().find_map(|name| {
+            let variant = operation.likeliest_variation(name).ok()?;
+            variant.per_execution
+        });
+        varied.unwrap_or(operation.per_execution)
+    };
+    case.leaves()
+        .filter_map(Step::request)
+        // A repeat makes what the step made that it repeats.
+        .filter(|request| request.like.is_none())
+        .filter(|request| request.operation.unwrap_or_default() == role)
+        .map(of_request)
+        .max()
+        .unwrap_or(operation.per_execution)
 }
 
 /// Whether a case only asks again for what others have made.
@@ -530,7 +555,7 @@ fn needed_baselines(planned: &PlannedCase) -> Vec<(OperationRole, BaselineKey)> 
 
 /// The variants among these with which a request should succeed.
 fn succeeding(variants: &[String]) -> Vec<String> {
-    const SUCCEED: [&str; 8] = [
+    const SUCCEED: [&str; 9] = [
         "slow",
         "lingers",
         "long",
@@ -539,6 +564,7 @@ fn succeeding(variants: &[String]) -> Vec<String> {
         "large",
         "async",
         "stream",
+        "binary",
     ];
     variants
         .iter()
@@ -591,8 +617,37 @@ async fn collect(late: &mut Vec<(usize, JoinHandle<Transcript>)>, transcripts: &
 
 #[cfg(test)]
 mod tests {
-    use super::another_round;
-    use crate::scenario::Rounds;
+    use super::{another_round, per_execution};
+    use crate::scenario::{Case, OperationRole, Rounds, parse};
+    use crate::yaml::Source;
+    use std::sync::Arc;
+
+    fn case(steps: &str) -> Case {
+        let text = format!(
+            "title: A test\nsteps:\n{steps}expect:\n  item-5:\n    - effects: {{ at-most: 1 }}\n"
+        );
+        let source = Source {
+            name: "test.yaml".to_owned(),
+            text,
+        };
+        let scenario = parse("own/test", Arc::new(source), false);
+        scenario.expect("a sound scenario").cases.remove(0)
+    }
+
+    #[test]
+    fn a_variant_restates_the_effects_of_one_execution() {
+        let target = crate::target::trial::target(
+            "target: T\nbase-url: http://127.0.0.1:1\noperations:\n  pay:\n    request: POST /payments\n    per-execution: 2\n    variants: { dry-run: { query: { dry: \"1\" }, per-execution: 0 }, same-item-twice: { query: { n: \"2\" }, per-execution: 4 } }\n",
+        );
+        let per = |steps: &str| {
+            per_execution(&case(steps), OperationRole::Subject, &target.operations[0])
+        };
+        assert_eq!(per("  - send: { as: first, key: fresh }\n"), 2);
+        let batch = "  - send: { as: first, key: fresh, variant: same-item-twice }\n  - send: { as: again, like: first }\n";
+        assert_eq!(per(batch), 4);
+        let dry = "  - send: { as: dry, key: fresh, variant: dry-run }\n  - send: { as: live, key: { of: dry } }\n";
+        assert_eq!(per(dry), 2);
+    }
 
     #[test]
     fn rounds_that_show_nothing_are_made_up_for_within_reason() {

@@ -11,7 +11,7 @@ use crate::target::operation::{
     Lifetime, NextPage, Operation, Probe, ProbeSource, Reading as What,
 };
 use crate::target::render::selector;
-use crate::target::selector::Selector;
+use crate::target::selector::{Selector, SelectorTemplate};
 use crate::transcript::{Reading, ReadingKind, Shown};
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -139,6 +139,14 @@ pub(super) async fn read(
 }
 
 /// One rendering of a probe; `None` if the very same question was asked already.
+/// Whether the status is what a probe reads: then none is wrong.
+fn reads_status(probe: &Probe) -> bool {
+    matches!(
+        &probe.reading,
+        What::State(SelectorTemplate::Fixed(Selector::Status))
+    )
+}
+
 async fn one(
     world: &World,
     operation: &Operation,
@@ -186,7 +194,7 @@ async fn one(
             let mut pages = Vec::new();
             loop {
                 let fetched = world.fetch(&rendered, probe.timeout).await?;
-                if !(200..300).contains(&fetched.status) {
+                if !(200..300).contains(&fetched.status) && !reads_status(probe) {
                     return Err(format!("the probe was answered {}", world.told(&fetched)));
                 }
                 let next = next_page(probe, &fetched, &rendered.path_and_query);

@@ -36,6 +36,8 @@ impl RoundRun<'_> {
             principal: None,
             marker: None,
             given_other: None,
+            chosen_name: None,
+            only_if: None,
             prepared: None,
             new_connection: false,
             to_each: false,

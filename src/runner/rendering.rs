@@ -5,10 +5,10 @@ use super::spec::Spec;
 use super::world::{Cast, World, played_by};
 use crate::scenario::PrincipalRole;
 use crate::target::operation::{Operation, Variant};
-use crate::target::placeholder::{Placeholder, Values};
+use crate::target::placeholder::{Placeholder, Template, Values};
 use crate::target::principal::Role;
 use crate::target::render::{Credentials, Form, Recipe, RenderError, Rendered, render};
-use crate::target::request::Request;
+use crate::target::request::{Pair, Patch, Request};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -30,7 +30,12 @@ impl World {
         for name in &spec.variants {
             patches.push(self.variant(operation, name).await.map_err(skip)?);
         }
-        let patches: Vec<_> = patches.iter().map(|variant| &variant.patch).collect();
+        let condition = condition(operation, spec);
+        let patches: Vec<_> = patches
+            .iter()
+            .map(|variant| &variant.patch)
+            .chain(&condition)
+            .collect();
         let (principal, credentials) = self.principal(spec.principal).map_err(skip)?;
         let mut forms = Vec::new();
         for name in &spec.forms {
@@ -125,11 +130,26 @@ impl World {
     }
 }
 
+/// What binds the request to a version.
+fn condition(operation: &Operation, spec: &Spec) -> Option<Patch> {
+    let precondition = operation.precondition.as_ref()?;
+    let version = spec.version.as_ref()?;
+    Some(Patch {
+        headers: vec![Pair {
+            name: precondition.header.clone(),
+            value: Some(Template::literal(version.as_str())),
+            encoded: false,
+        }],
+        ..Patch::default()
+    })
+}
+
 /// The values of placeholders for one request.
 pub(super) struct Filling<'a> {
     world: &'a World,
     pub(super) marker: String,
     pub(super) unique: String,
+    pub(super) name: String,
     pub(super) key: Option<String>,
     pub(super) now: SystemTime,
     pub(super) seconds: Option<u64>,
@@ -149,6 +169,7 @@ impl<'a> Filling<'a> {
             world,
             marker: String::new(),
             unique: String::new(),
+            name: String::new(),
             key: None,
             now: SystemTime::now(),
             seconds: None,
@@ -165,6 +186,7 @@ impl<'a> Filling<'a> {
         Filling {
             marker: spec.marker.clone(),
             unique: spec.unique.clone(),
+            name: spec.chosen_name.clone(),
             key: spec.key.value.clone(),
             now: spec.now,
             ..Filling::new(world)
@@ -178,6 +200,7 @@ impl Values for Filling<'_> {
         match placeholder {
             Placeholder::Marker => text(&self.marker),
             Placeholder::Unique => text(&self.unique),
+            Placeholder::Name => text(&self.name),
             Placeholder::Key => text(self.key.as_deref().ok_or("there is no key")?),
             Placeholder::Uuid => text(&uuid::Uuid::new_v4().to_string()),
             Placeholder::Time(shift) => text(&shift.text(self.now)),

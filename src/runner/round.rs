@@ -1,8 +1,10 @@
 //! One round: the steps of a case, once, written down as they happen.
 
+use super::answer::plain;
 use super::board::Board;
 use super::keys::KeyWriter;
 use super::probe::{Counted, read_all};
+use super::rendering::Filling;
 use super::spec::{RoundNames, Spec};
 use super::world::{Cast, World};
 use super::{burst, exchange, hook};
@@ -10,7 +12,8 @@ use crate::contract::Contract;
 use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{Case, OperationRole, Request, Scenario, Step, Until, Wait, When};
-use crate::target::operation::{Lifetime, Probe};
+use crate::target::operation::{Lifetime, Operation, Probe};
+use crate::target::selector::Answer;
 use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -244,6 +247,7 @@ impl<'a> RoundRun<'a> {
                 locked(&self.record).hooks.push(facts);
                 problem.map_or(Ok(()), Err)
             }
+            Step::Cleanup { of } => self.clean_up(of).await,
             Step::Lookup(lookup) => self.look_up(lookup).await,
             Step::Sink {
                 name,
@@ -277,7 +281,67 @@ impl<'a> RoundRun<'a> {
                     .ok_or_else(|| format!("no copy of `{step}` was {outcome}"))?
             }
         };
-        locked(&self.names).resolve(request, copies, &keys, which)
+        let mut specs = locked(&self.names).resolve(request, copies, &keys, which)?;
+        for spec in &mut specs {
+            if let Some(step) = &spec.only_if {
+                spec.version = Some(self.version(operation, step)?);
+            }
+        }
+        Ok(specs)
+    }
+
+    /// The version of the resource that a step's response told.
+    fn version(&self, operation: &Operation, step: &str) -> Result<String, String> {
+        let precondition = operation
+            .precondition
+            .as_ref()
+            .ok_or_else(|| format!("{} has no precondition", operation.name))?;
+        let record = locked(&self.record);
+        let response = record
+            .last_of(step)
+            .and_then(|exchange| exchange.response.as_ref())
+            .ok_or_else(|| format!("`{step}` was not answered, so that no version is known"))?;
+        let headers: Vec<(String, Vec<u8>)> = response
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone().into_bytes()))
+            .collect();
+        let answer = Answer {
+            status: response.status,
+            headers: &headers,
+            body: response.body.as_bytes(),
+        };
+        let found = precondition.from.select(&answer);
+        found
+            .iter()
+            .find_map(plain)
+            .ok_or_else(|| format!("the response to `{step}` tells no version"))
+    }
+
+    /// Has the target remove what a step made.
+    async fn clean_up(&self, step: &str) -> Result<(), String> {
+        let role = self.context.case.operation_of(step);
+        let operation = self.world().operation(self.context.cast.name(role)?)?;
+        let action = operation
+            .cleanup
+            .as_ref()
+            .ok_or_else(|| format!("{} has no cleanup", operation.name))?;
+        let made = {
+            let record = locked(&self.record);
+            record
+                .of(step)
+                .filter_map(|exchange| exchange.response.as_ref())
+                .filter(|response| response.success)
+                .find_map(|response| response.identity.clone())
+                .ok_or_else(|| format!("`{step}` made nothing that could be removed"))?
+        };
+        self.world().ledger.forget_resource(&made);
+        let mut values = Filling::new(self.world());
+        values.identity = Some(made);
+        hook::act(self.world(), action, &values)
+            .await
+            .map(|_| ())
+            .map_err(|why| format!("what `{step}` made could not be removed: {why}"))
     }
 
     async fn send(

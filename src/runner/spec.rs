@@ -22,6 +22,11 @@ pub(super) struct Spec {
     pub(super) unique: String,
     pub(super) now: SystemTime,
     pub(super) given_other: bool,
+    pub(super) chosen_name: String,
+    /// The step since whose response the resource must be unchanged.
+    pub(super) only_if: Option<StepName>,
+    /// The version that this response told, once it is known.
+    pub(super) version: Option<String>,
     /// The `prepare` step whose answer it uses, by a word of that step's own.
     pub(super) prepared: Option<String>,
 }
@@ -46,6 +51,9 @@ impl Spec {
             unique: fresh_word(),
             now: SystemTime::now(),
             given_other: false,
+            chosen_name: fresh_word(),
+            only_if: None,
+            version: None,
             prepared: None,
         }
     }
@@ -171,6 +179,16 @@ impl RoundNames {
                 .given_other
                 .or(base.map(|base| base.given_other))
                 .unwrap_or(false),
+            chosen_name: match (&request.chosen_name, base) {
+                (Some(name), _) => name.replace("${token}", &self.token),
+                (None, Some(base)) => base.chosen_name.clone(),
+                (None, None) => fresh_word(),
+            },
+            only_if: request
+                .only_if
+                .clone()
+                .or_else(|| base.and_then(|base| base.only_if.clone())),
+            version: None,
             prepared: match &request.prepared {
                 Some(step) => self.spec(step, 0)?.prepared.clone(),
                 None => base.and_then(|base| base.prepared.clone()),
@@ -293,6 +311,8 @@ mod tests {
             principal: None,
             marker: None,
             given_other: None,
+            chosen_name: None,
+            only_if: None,
             prepared: None,
             new_connection: false,
             to_each: false,

@@ -157,3 +157,53 @@ pub(super) fn never_came(moment: &Moment) -> String {
         moment.of.as_deref().unwrap_or("itself")
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::too_quick;
+    use crate::contract::named;
+    use crate::scenario::{Case, OperationRole, PrincipalRole, library};
+    use crate::transcript::{Latency, LatencyOf, Transcript};
+    use std::time::Duration;
+
+    fn case(name: &str) -> Case {
+        let scenarios = library::scenarios().expect("the library is whole");
+        let lease = scenarios
+            .into_iter()
+            .find(|scenario| scenario.id == "race/lease");
+        let cases = lease.expect("it is built in").cases;
+        let found = cases
+            .into_iter()
+            .find(|case| case.name.as_deref() == Some(name));
+        found.expect("it has this case")
+    }
+
+    fn measured(slow: Duration) -> Transcript {
+        Transcript {
+            further_latencies: vec![LatencyOf {
+                operation: OperationRole::Subject,
+                principal: PrincipalRole::Owner,
+                variants: vec!["slow".to_owned()],
+                latency: Latency {
+                    p50: slow,
+                    p99: slow,
+                },
+            }],
+            ..Transcript::default()
+        }
+    }
+
+    #[test]
+    fn a_lock_timeout_longer_than_the_request_cannot_be_waited_for_while_it_runs() {
+        // The demo declares 5 s, of which the duplicates come after 95 %.
+        let demo = named("demo").expect("it is built in");
+        let quick = measured(Duration::from_millis(4_700));
+        let why = too_quick(&case("declared"), &demo, &quick).expect("it is over before");
+        assert!(why.contains("lock-timeout is 5s"), "{why}");
+        assert_eq!(too_quick(&case("measured"), &demo, &quick), None);
+        let slow = measured(Duration::from_millis(4_800));
+        assert_eq!(too_quick(&case("declared"), &demo, &slow), None);
+        let generic = named("generic").expect("it is built in");
+        assert_eq!(too_quick(&case("declared"), &generic, &quick), None);
+    }
+}

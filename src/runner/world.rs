@@ -12,6 +12,7 @@ use super::sink::Receiver;
 use super::spec::fresh_word;
 use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
 use crate::contract::Contract;
+use crate::openapi::Document;
 use crate::plan::{self, PlannedCase};
 use crate::scenario::{Case, OperationRole, PrincipalRole, Scenario};
 use crate::target::key::KeyPlace;
@@ -71,6 +72,8 @@ pub(super) struct World {
     pub(super) chosen: tokio::sync::Mutex<HashMap<(String, String), Result<Variant, String>>>,
     pub(super) fetcher: reqwest::Client,
     pub(super) server: ManagedServer,
+    /// The target's OpenAPI document, once it is read.
+    pub(super) openapi: tokio::sync::OnceCell<Result<std::sync::Arc<Document>, String>>,
     /// Receives the target's events.
     pub(super) receiver: Option<Receiver>,
     pub(super) folder: PathBuf,
@@ -193,6 +196,7 @@ impl World {
             bases,
             fetcher,
             server: ManagedServer::default(),
+            openapi: tokio::sync::OnceCell::new(),
             receiver,
             folder: setup.folder,
             allow_hosts: setup.allow_hosts,

@@ -216,6 +216,9 @@ fn check_step(step: &Step, node: &Node, around: &Around<'_>, problems: &mut Prob
         Step::Wait(Wait::RetryAfter(of)) => {
             check_reference(of, place(node, "retry-after", of), around, problems);
         }
+        Step::Cleanup { of } => {
+            check_reference(of, place(node, "of", of), around, problems);
+        }
         Step::Lookup(lookup) => {
             if let super::LookedUp::Step(of) = &lookup.what {
                 check_reference(of, place(node, "of", of), around, problems);
@@ -282,6 +285,9 @@ fn check_request(request: &Request, node: &Node, around: &Around<'_>, problems: 
             },
         ),
     ];
+    let referred = referred
+        .into_iter()
+        .chain([("only-if", request.only_if.as_ref())]);
     for (field, step) in referred {
         if let Some(step) = step {
             check_reference(step, place(node, field, step), around, problems);

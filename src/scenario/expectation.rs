@@ -74,6 +74,49 @@ pub enum EventPart {
     Body,
 }
 
+/// What of the documents is held against what was observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DocumentedPart {
+    /// Where the key goes, and its form.
+    Key,
+    /// Whether a key is required.
+    Required,
+    /// The status of a refusal.
+    Status,
+    /// The Retry-After of a refusal.
+    RetryAfter,
+    /// For how long a key is remembered.
+    Retention,
+    /// Whose keys are one space.
+    Scope,
+    /// That every operation that changes something has a key.
+    EveryOperation,
+}
+
+impl DocumentedPart {
+    /// The word in YAML.
+    pub fn name(self) -> &'static str {
+        match self {
+            DocumentedPart::Key => "key",
+            DocumentedPart::Required => "required",
+            DocumentedPart::Status => "status",
+            DocumentedPart::RetryAfter => "retry-after",
+            DocumentedPart::Retention => "retention",
+            DocumentedPart::Scope => "scope",
+            DocumentedPart::EveryOperation => "every-operation",
+        }
+    }
+
+    /// Whether it is about the answer to a step.
+    pub fn is_of_a_step(self) -> bool {
+        matches!(
+            self,
+            DocumentedPart::Required | DocumentedPart::Status | DocumentedPart::RetryAfter
+        )
+    }
+}
+
 /// The kinds of checks.
 #[derive(Clone, Debug)]
 pub enum Check {
@@ -146,6 +189,13 @@ pub enum Check {
         claim: EventClaim,
         /// Whose events.
         marker: Marker,
+    },
+    /// What the documents say is there, and is what was observed.
+    Documented {
+        /// What of them.
+        part: DocumentedPart,
+        /// The step that shows it, where one does.
+        of: Option<StepName>,
     },
     /// What both answers say of one resource is the same.
     Agrees {
@@ -289,6 +339,7 @@ impl Check {
             | Check::Json { of, .. } => vec![of],
             Check::TellsApart { of, from } => vec![of, from],
             Check::Unaffected { of, than, .. } => vec![of, than],
+            Check::Documented { of, .. } => of.iter().map(String::as_str).collect(),
             Check::Overlap { of, with } | Check::Agrees { of, with } => vec![of, with],
             Check::Straddled { of, around } => std::iter::once(of.as_str())
                 .chain(around.of.as_deref())

@@ -19,7 +19,9 @@ mod words;
 
 use std::time::Duration;
 
-pub use expectation::{Bound, Check, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn};
+pub use expectation::{
+    Bound, Check, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn,
+};
 pub use fault::{Close, Fault, ResponsePart};
 pub use first_sent::FirstSent;
 pub use key::{Key, KeyShape, KeyTwist};
@@ -143,6 +145,8 @@ pub enum Need {
     HeaderKey,
     /// An operation on a resource that must exist first.
     Given,
+    /// An operation that can be bound to the version of a resource.
+    Precondition,
     /// An operation whose meaning makes it idempotent: PUT, DELETE.
     IdempotentMethod,
     /// A probe of a state.
@@ -155,6 +159,8 @@ pub enum Need {
     Lookup,
     /// Events that our receiver gets.
     Sink,
+    /// Documents that can be held against the target.
+    Documents,
     /// Two base URLs of one API.
     Replicas,
     /// A retention that the contract declares.
@@ -254,6 +260,11 @@ pub enum Step {
         /// The hook that undoes it at the end, whatever happens.
         undo: Option<HookName>,
     },
+    /// The target's own clean-up of what a step made.
+    Cleanup {
+        /// The step.
+        of: StepName,
+    },
     /// Asks what became of an operation, without a retry.
     Lookup(Lookup),
     /// How our receiver of events treats the next deliveries.
@@ -286,7 +297,11 @@ impl Step {
             }
             Step::Sink { name, .. } => name.as_deref(),
             Step::Lookup(lookup) => Some(&lookup.name),
-            Step::Together(_) | Step::Wait(_) | Step::Elapse { .. } | Step::Hook { .. } => None,
+            Step::Together(_)
+            | Step::Wait(_)
+            | Step::Elapse { .. }
+            | Step::Hook { .. }
+            | Step::Cleanup { .. } => None,
         }
     }
 
@@ -313,6 +328,22 @@ impl Case {
     /// All steps, those of a `together` one by one.
     pub fn leaves(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().flat_map(Step::leaves)
+    }
+
+    /// The operation that a step sends: its own, else that of the step that it repeats.
+    pub fn operation_of(&self, name: &str) -> OperationRole {
+        let mut step = self.step(name).and_then(Step::request);
+        while let Some(request) = step {
+            match (request.operation, &request.like) {
+                (Some(operation), _) => return operation,
+                // A step repeats an earlier one, so that this comes to an end.
+                (None, Some(like)) if like.of != request.name => {
+                    step = self.step(&like.of).and_then(Step::request);
+                }
+                (None, _) => break,
+            }
+        }
+        OperationRole::Subject
     }
 
     /// The step of this name.

@@ -1,6 +1,8 @@
 //! From YAML to an expectation: a map with a single key, its kind.
 
-use super::expectation::{Bound, Check, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn};
+use super::expectation::{
+    Bound, Check, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn,
+};
 use super::moment::FixedTime;
 use super::request::Marker;
 use super::shape::OneOrMany;
@@ -60,7 +62,7 @@ impl<'de> Deserialize<'de> for OutcomeWord {
 }
 
 /// The names of the kinds, for messages.
-const KINDS: [&str; 22] = [
+const KINDS: [&str; 23] = [
     "effects",
     "outcome",
     "keeps",
@@ -72,6 +74,7 @@ const KINDS: [&str; 22] = [
     "bounded",
     "events",
     "agrees",
+    "documented",
     "state",
     "tells-apart",
     "retry-after",
@@ -84,9 +87,6 @@ const KINDS: [&str; 22] = [
     "overlap",
     "straddled",
 ];
-
-/// Kinds that a later version brings.
-const NOT_YET: [&str; 1] = ["documented"];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -243,6 +243,13 @@ struct JsonFields {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct DocumentedFields {
+    what: DocumentedPart,
+    of: Option<StepName>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct OverlapFields {
     of: StepName,
     with: StepName,
@@ -311,7 +318,7 @@ impl Expectation {
 
     /// Reads a map with a single key, its kind.
     pub(super) fn read(node: &Node) -> Result<Expectation, Diagnostic> {
-        let (kind, body) = super::parse::single_key(node, "an expectation", &KINDS, &NOT_YET)?;
+        let (kind, body) = super::parse::single_key(node, "an expectation", &KINDS, &[])?;
         let (common, own) = super::parse::split(body, &["id", "level", "unless"]);
         let common: CommonFields = yaml::decode(&common)?;
         let place = || body.span.clone();
@@ -434,6 +441,31 @@ impl Expectation {
                     .map_err(|message| Diagnostic::error(message).at(place()))?;
                 let marker = fields.marker.unwrap_or_default();
                 (Check::Events { claim, marker }, id)
+            }
+            "documented" => {
+                let fields: DocumentedFields = yaml::decode(&own)?;
+                let part = fields.what;
+                match (&fields.of, part.is_of_a_step()) {
+                    (None, true) => {
+                        let message = format!(
+                            "`{}` is documented of an answer: `of` says of which",
+                            part.name()
+                        );
+                        return Err(Diagnostic::error(message).at(place()));
+                    }
+                    (Some(_), false) => {
+                        let message = format!("`{}` is documented of no step", part.name());
+                        return Err(Diagnostic::error(message).at(place()));
+                    }
+                    _ => {}
+                }
+                let of = fields.of.iter().map(|of| format!(":{of}"));
+                let id = format!("documented-{}{}", part.name(), of.collect::<String>());
+                let check = Check::Documented {
+                    part,
+                    of: fields.of,
+                };
+                (check, id)
             }
             "agrees" => {
                 let fields: OverlapFields = yaml::decode(&own)?;

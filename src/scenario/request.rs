@@ -32,6 +32,11 @@ pub struct Request {
     pub marker: Option<Marker>,
     /// The second resource instead of the first; inherited.
     pub given_other: Option<bool>,
+    /// What the client calls the resource, where it has the choice; `${token}` in it is fresh in each
+    /// round. Else a fresh word.
+    pub chosen_name: Option<String>,
+    /// The step since whose response the resource must be unchanged.
+    pub only_if: Option<StepName>,
     /// The `prepare` step whose answer it uses; inherited. Without one it has an answer of its own.
     pub prepared: Option<StepName>,
     /// A new connection instead of a warm one.
@@ -119,6 +124,13 @@ impl<'de> Deserialize<'de> for Marker {
     }
 }
 
+/// The condition of a request: the resource is as that step's response left it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct OnlyIf {
+    unchanged_since: StepName,
+}
+
 /// The fields that a request may have in a file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -133,6 +145,8 @@ pub(super) struct RequestFields {
     pub(super) principal: Option<PrincipalRole>,
     pub(super) marker: Option<Marker>,
     pub(super) given: Option<Given>,
+    pub(super) name: Option<String>,
+    pub(super) only_if: Option<OnlyIf>,
     pub(super) prepared: Option<StepName>,
     pub(super) connection: Option<ConnectionWord>,
     pub(super) to: Option<ToWord>,
@@ -142,7 +156,7 @@ pub(super) struct RequestFields {
 
 impl RequestFields {
     /// The names of the fields, for messages.
-    pub(super) const NAMES: [&'static str; 15] = [
+    pub(super) const NAMES: [&'static str; 17] = [
         "as",
         "like",
         "operation",
@@ -153,6 +167,8 @@ impl RequestFields {
         "principal",
         "marker",
         "given",
+        "name",
+        "only-if",
         "prepared",
         "connection",
         "to",
@@ -172,6 +188,8 @@ impl RequestFields {
             principal: self.principal,
             marker: self.marker,
             given_other: self.given.map(|given| given == Given::Other),
+            chosen_name: self.name,
+            only_if: self.only_if.map(|only_if| only_if.unchanged_since),
             prepared: self.prepared,
             new_connection: self.connection == Some(ConnectionWord::New),
             to_each: self.to == Some(ToWord::Each),

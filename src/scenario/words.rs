@@ -5,9 +5,12 @@ use super::check::place;
 use crate::yaml::{self, Diagnostic, Node};
 
 /// The variants that scenarios of ours use. A target may declare others, for users' own scenarios.
-pub const VARIANTS: [&str; 28] = [
+pub const VARIANTS: [&str; 31] = [
     "slow",
     "lingers",
+    "rate-limited",
+    "named",
+    "multipart",
     "no-content",
     "async",
     "see-other",

@@ -79,6 +79,7 @@ pub(super) fn retyped(body: Option<&Body>) -> Result<Patch, String> {
 fn tree(body: Option<&Body>) -> Result<&Tree, String> {
     match body {
         Some(Body::Json(tree) | Body::Form(tree)) => Ok(tree),
+        Some(Body::Multipart(_)) => Err("its body is multipart".to_string()),
         Some(Body::Text(_)) => Err("its body is text".to_string()),
         None => Err("its request has no body".to_string()),
     }

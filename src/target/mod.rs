@@ -4,6 +4,7 @@
 
 pub mod action;
 mod derive;
+pub mod documents;
 pub mod duration;
 pub mod host;
 pub mod key;
@@ -22,7 +23,7 @@ pub mod syntax;
 pub mod time_shift;
 pub mod tree;
 #[cfg(test)]
-mod trial;
+pub(crate) mod trial;
 pub mod variation;
 pub mod volatile;
 
@@ -33,6 +34,7 @@ use crate::yaml::Node;
 
 use action::Hooks;
 use action::Server;
+use documents::Documents;
 use key::KeyPlace;
 use operation::Fixture;
 use operation::Operation;
@@ -84,6 +86,8 @@ pub struct Target {
     pub hooks: Hooks,
     /// A server that the tool starts itself.
     pub server: Option<Server>,
+    /// What its documents say.
+    pub documents: Option<Documents>,
     /// Our receiver of the target's events.
     pub sink: Option<Sink>,
     /// Every secret of the file, for masking.

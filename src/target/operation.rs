@@ -54,10 +54,21 @@ pub struct Operation {
     pub cleanup: Option<Action>,
     /// Ways to ask what became of a request.
     pub lookup: Lookup,
+    /// How a request is bound to the version of what it changes.
+    pub precondition: Option<Precondition>,
     /// Effects of one execution.
     pub per_execution: u64,
     /// The operation whose resource this one works on, as `${given.identity}`.
     pub given: Option<String>,
+}
+
+/// How a request is bound to the version of what it changes (RFC 9110, section 13).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Precondition {
+    /// The header that carries the version, such as `If-Match`.
+    pub header: String,
+    /// Where the version stands in a response of the operation.
+    pub from: Selector,
 }
 
 /// One declared way to vary an operation.

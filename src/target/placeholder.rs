@@ -36,6 +36,8 @@ pub enum Placeholder {
     Marker,
     /// `${unique}`: one per key.
     Unique,
+    /// `${name}`: what the client calls the resource; one per key unless the scenario chooses it.
+    Name,
     /// `${key}`: the idempotency key.
     Key,
     /// `${uuid}`: one per transmission.
@@ -166,6 +168,7 @@ impl fmt::Display for Placeholder {
             Placeholder::Var(name) | Placeholder::Fixture(name) => out.write_str(name),
             Placeholder::Marker => out.write_str("marker"),
             Placeholder::Unique => out.write_str("unique"),
+            Placeholder::Name => out.write_str("name"),
             Placeholder::Key => out.write_str("key"),
             Placeholder::Uuid => out.write_str("uuid"),
             Placeholder::Time(shift) => {
@@ -192,9 +195,10 @@ impl fmt::Display for Placeholder {
 }
 
 /// The names that are built in, for messages and for the environment of commands.
-pub const BUILT_IN: [&str; 14] = [
+pub const BUILT_IN: [&str; 15] = [
     "marker",
     "unique",
+    "name",
     "key",
     "uuid",
     "now",

@@ -40,6 +40,8 @@ pub enum Body {
     Json(Tree),
     /// `application/x-www-form-urlencoded`: nested as `a[b]`, lists as `a[0]`.
     Form(Tree),
+    /// `multipart/form-data` (RFC 7578): a text for each field, or `{ file, type, content }`.
+    Multipart(Tree),
     /// Text, sent as it is.
     Text(Template),
 }
@@ -53,7 +55,8 @@ pub struct Patch {
     pub query: Vec<Pair>,
     /// Headers that are replaced, added or removed.
     pub headers: Vec<Pair>,
-    /// A merge patch for the body, of the same kind as the request's.
+    /// A merge patch for the body, of the same kind as the request's; a multipart one may replace a
+    /// body of another kind.
     pub body: Option<Body>,
 }
 
@@ -73,6 +76,9 @@ impl Request {
             patched.body = Some(match (&self.body, change) {
                 (Some(Body::Json(base)), Body::Json(change)) => Body::Json(base.merged(change)),
                 (Some(Body::Form(base)), Body::Form(change)) => Body::Form(base.merged(change)),
+                (Some(Body::Multipart(base)), Body::Multipart(change)) => {
+                    Body::Multipart(base.merged(change))
+                }
                 (_, change) => change.clone(),
             });
         }
@@ -105,6 +111,7 @@ impl Body {
         match self {
             Body::Json(_) => "json",
             Body::Form(_) => "form",
+            Body::Multipart(_) => "multipart",
             Body::Text(_) => "text",
         }
     }
@@ -112,7 +119,9 @@ impl Body {
     /// Calls `visit` with every placeholder of the body.
     pub fn each_placeholder<'a>(&'a self, visit: &mut dyn FnMut(&'a Placeholder)) {
         match self {
-            Body::Json(tree) | Body::Form(tree) => tree.each_placeholder(visit),
+            Body::Json(tree) | Body::Form(tree) | Body::Multipart(tree) => {
+                tree.each_placeholder(visit)
+            }
             Body::Text(template) => template.placeholders().for_each(visit),
         }
     }

@@ -23,6 +23,7 @@ impl Probe {
                     match name.as_str() {
                         "marker" => mention(&Placeholder::Marker),
                         "unique" => mention(&Placeholder::Unique),
+                        "name" => mention(&Placeholder::Name),
                         "key" => mention(&Placeholder::Key),
                         name => mention(&Placeholder::Fixture(name.to_string())),
                     }
@@ -63,6 +64,7 @@ pub(super) fn lifetime_of(placeholder: &Placeholder) -> Lifetime {
     match placeholder {
         Placeholder::Key
         | Placeholder::Unique
+        | Placeholder::Name
         | Placeholder::Request(_)
         | Placeholder::GivenIdentity => Lifetime::Key,
         Placeholder::Marker => Lifetime::Scenario,

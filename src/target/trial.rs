@@ -82,7 +82,7 @@ pub(super) fn load_with(
 }
 
 /// The target, which must load.
-pub(super) fn target(text: &str) -> Target {
+pub(crate) fn target(text: &str) -> Target {
     match load_text(text) {
         Ok(loaded) => loaded.target,
         Err(problems) => panic!(
@@ -99,6 +99,7 @@ impl Values for Fixed {
     fn get(&self, placeholder: &Placeholder) -> Result<Value, String> {
         Ok(match placeholder {
             Placeholder::Marker => json!("m1"),
+            Placeholder::Name => json!("n1"),
             Placeholder::Unique => json!("u1"),
             Placeholder::Key => json!("k1"),
             Placeholder::Uuid => json!("01234567-89ab-4cde-8f01-23456789abcd"),

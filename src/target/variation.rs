@@ -7,7 +7,8 @@ use super::derive;
 use super::operation::Group;
 use super::operation::Operation;
 use super::operation::Variant;
-use super::request::Patch;
+use super::placeholder::Placeholder;
+use super::request::{Body, Patch};
 
 /// The names that failing variants have in scenarios. Which of the declared ones is which, only
 /// the probes can tell.
@@ -30,9 +31,12 @@ const CHANGES: [&str; 6] = [
 ];
 
 /// Every name of a variant that a scenario may use.
-pub const NAMES: [&str; 28] = [
+pub const NAMES: [&str; 31] = [
     "slow",
     "lingers",
+    "rate-limited",
+    "named",
+    "multipart",
     "no-content",
     "async",
     "see-other",
@@ -79,6 +83,13 @@ impl Operation {
             "declined" => self.declared(|variant| variant.group == Group::Declined),
             name if FAILING.contains(&name) => self.failing(name),
             "slow" | "lingers" => self.slow(name),
+            // Where the plain request is one already, it stands in.
+            "named" if self.is_named() => {
+                vec![Cow::Owned(undeclared(Group::Named, name, Patch::default()))]
+            }
+            "multipart" if matches!(self.request.body, Some(Body::Multipart(_))) => {
+                vec![Cow::Owned(undeclared(Group::Named, name, Patch::default()))]
+            }
             _ => Vec::new(),
         };
         match found.is_empty() {
@@ -94,6 +105,14 @@ impl Operation {
             .into_iter()
             .next()
             .ok_or_else(|| format!("{} has no variant `{name}`", self.name))
+    }
+
+    /// Whether the client chooses what the resource is called.
+    fn is_named(&self) -> bool {
+        let mut found = false;
+        self.request
+            .each_placeholder(&mut |placeholder| found |= *placeholder == Placeholder::Name);
+        found
     }
 
     fn declared(&self, wanted: impl Fn(&Variant) -> bool) -> Vec<Cow<'_, Variant>> {

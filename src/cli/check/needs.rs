@@ -69,6 +69,8 @@ fn need(reason: &str) -> String {
         "effects"
     } else if has("declares no events") {
         "sink and webhook"
+    } else if has("names no documents") {
+        "documents"
     } else if has("declares no lookup") {
         "lookup"
     } else if has("works on no resource") {

@@ -4,7 +4,8 @@ use super::request::{moment, names};
 use crate::outcome::Outcome;
 use crate::promise::Level;
 use crate::scenario::{
-    Bound, Check, EventClaim, EventPart, Expectation, Marker, OperationRole, OutcomeBound, SeekIn,
+    Bound, Check, DocumentedPart, EventClaim, EventPart, Expectation, Marker, OperationRole,
+    OutcomeBound, SeekIn,
 };
 
 /// `There is at most one effect (a break is a warning; void where the contract allows otherwise)`.
@@ -81,6 +82,7 @@ fn check(check: &Check) -> String {
             None => "Every probe with a bound keeps it".to_owned(),
         },
         Check::Events { claim, marker } => format!("{}{}", events(*claim), marked(marker)),
+        Check::Documented { part, of } => documented(*part, of.as_deref()),
         Check::Agrees { of, with } => {
             format!("What `{of}` says of the resource is what `{with}` says")
         }
@@ -154,6 +156,23 @@ fn effects(
         text.push_str(&format!(" in the reading `{reading}`"));
     }
     text
+}
+
+/// What is to be documented, and true.
+fn documented(part: DocumentedPart, of: Option<&str>) -> String {
+    let of = of.unwrap_or_default();
+    let what = match part {
+        DocumentedPart::Key => "where the key goes".to_owned(),
+        DocumentedPart::Required => format!("whether a key is required, as `{of}` shows"),
+        DocumentedPart::Status => format!("the status that `{of}` is refused with"),
+        DocumentedPart::RetryAfter => format!("the Retry-After that `{of}` is refused with"),
+        DocumentedPart::Retention => "for how long a key is remembered".to_owned(),
+        DocumentedPart::Scope => "whose keys are one space".to_owned(),
+        DocumentedPart::EveryOperation => {
+            "a key for every operation that changes something".to_owned()
+        }
+    };
+    format!("The documents say {what}, and it is so")
 }
 
 /// What is claimed of events.

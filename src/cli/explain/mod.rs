@@ -2,6 +2,7 @@
 
 mod check;
 mod contract;
+mod document;
 mod request;
 mod scenario;
 mod step;
@@ -26,7 +27,11 @@ pub use contract::about_promise;
 /// # Errors
 /// When nothing has this id, or a built-in file is broken.
 pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
-    screen::say(&in_words(&args.id, &select::built_in()?)?)?;
+    let text = match document::is_file(&args.id) {
+        true => document::in_words(&args.id)?,
+        false => in_words(&args.id, &select::built_in()?)?,
+    };
+    screen::say(&text)?;
     Ok(Exit::Clean)
 }
 

@@ -23,6 +23,12 @@ pub(super) fn request(request: &Request) -> String {
     if request.given_other == Some(true) {
         parts.push("on the second resource".to_owned());
     }
+    if let Some(name) = &request.chosen_name {
+        parts.push(format!("on a resource called `{name}`"));
+    }
+    if let Some(step) = &request.only_if {
+        parts.push(format!("only if the resource is as `{step}` left it"));
+    }
     if let Some(step) = &request.prepared {
         parts.push(format!("with what `{step}` was answered"));
     }

@@ -107,6 +107,7 @@ fn sentence(step: &Step) -> String {
                 .unwrap_or_default();
             format!("Run the hook `{}`{at}{undo}.", run.name())
         }
+        Step::Cleanup { of } => format!("Remove what `{of}` made."),
         Step::Lookup(lookup) => {
             let what = match &lookup.what {
                 LookedUp::Step(step) => format!("the operation of `{step}`"),

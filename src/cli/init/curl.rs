@@ -169,7 +169,7 @@ impl Reading {
                 self.data.push(at_file(value, read)?);
             }
             "-F" | "--form" | "--form-string" => {
-                return Err("multipart bodies (-F) cannot be said in a target file yet".to_owned());
+                return Err("multipart bodies (-F) are not read from a curl command: write `multipart` into the target file".to_owned());
             }
             "-u" | "--user" => self.curl.user = Some(value.to_owned()),
             "--url" => self.url = Some(value.to_owned()),

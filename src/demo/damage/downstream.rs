@@ -1,4 +1,4 @@
-//! What the flaws break that show behind the API: in its events and look-ups.
+//! What the flaws break that show behind the API: in its events, look-ups and documents.
 
 /// What `emits-event-on-replay` breaks in every run.
 pub(super) const EMITS_EVENT_ON_REPLAY: &[&str] =
@@ -30,3 +30,10 @@ pub(super) const LOOKS_UP_STALE_STATE: &[&str] = &[
     "lookup/after-loss#key/item-9/agrees:found+retry",
     "lookup/after-loss#cut/item-9/agrees:found+retry",
 ];
+
+/// What `documents-key-elsewhere` breaks in every run.
+pub(super) const DOCUMENTS_KEY_ELSEWHERE: &[&str] = &["run/documents/item-4/documented-key"];
+
+/// What `documents-retry-after-nobody-sends` breaks in every run.
+pub(super) const DOCUMENTS_RETRY_AFTER_NOBODY_SENDS: &[&str] =
+    &["run/refusals/item-7/documented-retry-after:changed"];

@@ -81,12 +81,17 @@ impl Subject {
     }
 
     async fn advance(&self, seconds: u64) {
+        self.admin(&format!("/clock/advance?seconds={seconds}"))
+            .await;
+    }
+
+    /// Has the admin listener do something.
+    async fn admin(&self, path: &str) {
         let stream = TcpStream::connect(self.demo.admin)
             .await
             .expect("the admin listener listens");
-        let path = format!("/clock/advance?seconds={seconds}");
-        let reply = exchange(stream, &Send::new(Method::POST, &path)).await;
-        assert_eq!(reply.status, 200);
+        let reply = exchange(stream, &Send::new(Method::POST, path)).await;
+        assert!(reply.status.is_success(), "{path}: {}", reply.text());
     }
 
     /// Sends a request, hangs up once its key is in flight, and waits until it no longer is.
@@ -251,6 +256,12 @@ impl Reply {
 
     fn is_replay(&self) -> bool {
         self.header("idempotency-replayed") == Some("true")
+    }
+
+    /// The problem, if the answer is one.
+    fn problem_or_none(&self) -> Option<String> {
+        let is_problem = self.header("content-type") == Some("application/problem+json");
+        is_problem.then(|| self.problem())
     }
 
     fn problem(&self) -> String {

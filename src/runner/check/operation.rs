@@ -237,6 +237,8 @@ pub(super) async fn send(world: &World, operation: &str, spec: &Spec) -> Result<
         principal: Some(spec.principal),
         marker: None,
         given_other: None,
+        chosen_name: None,
+        only_if: None,
         prepared: None,
         new_connection: false,
         to_each: false,

@@ -134,13 +134,15 @@ impl Site {
                 }
                 part => part.in_scenario(),
             },
-            Placeholder::Unique | Placeholder::Key | Placeholder::Time(_) => match part {
-                PartOfFile::Fixture(_) if matches!(placeholder, Placeholder::Time(_)) => true,
-                PartOfFile::Fixture(lifetime) => {
-                    return shorter_lived(lifetime, placeholder, Lifetime::Key);
+            Placeholder::Unique | Placeholder::Name | Placeholder::Key | Placeholder::Time(_) => {
+                match part {
+                    PartOfFile::Fixture(_) if matches!(placeholder, Placeholder::Time(_)) => true,
+                    PartOfFile::Fixture(lifetime) => {
+                        return shorter_lived(lifetime, placeholder, Lifetime::Key);
+                    }
+                    part => part.in_scenario(),
                 }
-                part => part.in_scenario(),
-            },
+            }
             Placeholder::Identity => match part {
                 PartOfFile::Effects => {
                     return Some(

@@ -9,10 +9,7 @@ use crate::target::trial::load_text;
 #[test]
 fn features_that_are_not_built_are_refused_by_name() {
     for (text, feature, line) in [
-        (minimal("    precondition: If-Match\n"), "precondition", 6),
-        (minimal("    precondition: x\n"), "precondition", 6),
         (minimal("    kind: consumer\n"), "kind", 6),
-        (minimal("documents: { openapi: x }\n"), "documents", 6),
         (
             minimal("principals: { owner: { oauth2: { token-url: x } } }\n"),
             "oauth2",
@@ -36,11 +33,6 @@ fn features_that_are_not_built_are_refused_by_name() {
         (
             minimal("    change: { graphql: { query: x } }\n"),
             "graphql",
-            6,
-        ),
-        (
-            minimal("    change: { multipart: { a: x } }\n"),
-            "multipart",
             6,
         ),
         (

@@ -3,6 +3,7 @@
 
 mod action;
 mod context;
+mod documents;
 mod fixture;
 mod key;
 mod limits;

@@ -17,6 +17,7 @@ use crate::target::operation::AsyncResult;
 use crate::target::operation::Lookup;
 use crate::target::operation::LookupWay;
 use crate::target::operation::Operation;
+use crate::target::operation::Precondition;
 use crate::target::request::Body;
 use crate::target::request::Request;
 use crate::target::selector::Selector;
@@ -41,7 +42,7 @@ impl Reader<'_> {
     pub(super) fn operation(&self, entry: &Entry, inherited: &Inherited) -> Option<Operation> {
         let what = format!("the operation `{}`", entry.key);
         let mut fields = self.fields(&entry.value, &what);
-        for feature in ["precondition", "kind", "sign", "extends"] {
+        for feature in ["kind", "sign", "extends"] {
             fields.unsupported(feature);
         }
         let given = fields.take("given");
@@ -117,6 +118,9 @@ impl Reader<'_> {
             .take("cleanup")
             .and_then(|node| self.action(node, site(PartOfFile::Afterwards)));
         let lookup = self.lookup(&mut fields, site(PartOfFile::Lookup));
+        let precondition = fields
+            .take("precondition")
+            .and_then(|node| self.precondition(node));
         let per_execution = fields
             .take("per-execution")
             .and_then(|node| self.count(node, "per-execution"));
@@ -143,6 +147,7 @@ impl Reader<'_> {
             read,
             cleanup,
             lookup,
+            precondition,
             per_execution: per_execution.unwrap_or(1),
             given: given_name,
         })
@@ -184,6 +189,29 @@ impl Reader<'_> {
                     .help("give that operation a `key` of its own, or `key: none`"),
             );
         }
+    }
+
+    fn precondition(&self, node: &Node) -> Option<Precondition> {
+        let mut fields = self.fields(node, "precondition");
+        let header = fields.take("header");
+        let from = fields.take("from");
+        let sound = fields.finish();
+        let (Some(header), Some(from)) = (header, from) else {
+            if sound {
+                self.report(
+                    Diagnostic::error("`precondition` needs `header` and `from`")
+                        .at(node.span.clone())
+                        .help("precondition: { header: If-Match, from: header.ETag }"),
+                );
+            }
+            return None;
+        };
+        let name = self.text(header, "a header's name")?;
+        self.check_header_name(&name, &header.span);
+        Some(Precondition {
+            header: name,
+            from: self.selectors(from).into_iter().next()?,
+        })
     }
 
     fn lookup(&self, fields: &mut Fields<'_, '_>, site: Site) -> Lookup {

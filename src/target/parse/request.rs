@@ -175,7 +175,6 @@ impl Reader<'_> {
 
     fn body(&self, fields: &mut Fields<'_, '_>, site: Site) -> Option<Body> {
         fields.unsupported("graphql");
-        fields.unsupported("multipart");
         let site = site.in_body();
         let mut found: Vec<(&Entry, Body)> = Vec::new();
         if let Some(entry) = fields.take_entry("json") {
@@ -184,6 +183,10 @@ impl Reader<'_> {
         if let Some(entry) = fields.take_entry("form") {
             self.entries(&entry.value, "form");
             found.push((entry, Body::Form(self.tree(&entry.value, site))));
+        }
+        if let Some(entry) = fields.take_entry("multipart") {
+            self.check_parts(&entry.value);
+            found.push((entry, Body::Multipart(self.tree(&entry.value, site))));
         }
         if let Some(entry) = fields.take_entry("text")
             && let Some(template) = self.template(&entry.value, site)
@@ -202,6 +205,33 @@ impl Reader<'_> {
             );
         }
         found.into_iter().next().map(|(_, body)| body)
+    }
+
+    /// Each part is a scalar, or a file.
+    fn check_parts(&self, node: &Node) {
+        for part in self.entries(node, "multipart") {
+            match &part.value.value {
+                Value::Map(_) => {
+                    let mut fields = self.fields(&part.value, "a part");
+                    let content = fields.take("content");
+                    let file = fields.take("file");
+                    fields.take("type");
+                    if fields.finish() && (content.is_none() || file.is_none()) {
+                        self.report(
+                            Diagnostic::error(
+                                "a part with a file needs `file`, its name, and `content`",
+                            )
+                            .at(part.value.span.clone())
+                            .help("{ file: scan.txt, type: text/plain, content: a book }"),
+                        );
+                    }
+                }
+                Value::List(_) | Value::Null => {
+                    self.error(&part.value.span, "a part is a text, a number, or a file");
+                }
+                Value::Bool(_) | Value::Number(_) | Value::Text(_) => {}
+            }
+        }
     }
 
     /// A patch over `base`.
@@ -232,16 +262,18 @@ impl Reader<'_> {
             "method",
             "a patch keeps the method: declare a second operation, and name it under `other-method`",
         );
-        let places = ["json", "form", "text"].map(|kind| fields.take_entry(kind));
+        let places = ["json", "form", "multipart", "text"].map(|kind| fields.take_entry(kind));
         patch.body = self.body(fields, site);
         let place = places.into_iter().flatten().next();
         if let (Some(base), Some(body), Some(entry)) =
             (base.and_then(|base| base.body.as_ref()), &patch.body, place)
         {
-            if base.kind() != body.kind() {
+            if base.kind() != body.kind() && !matches!(body, Body::Multipart(_)) {
                 let message = format!("the request's body is {}", base.kind());
                 self.error(&entry.key_span, message);
-            } else if let Body::Json(base) | Body::Form(base) = base {
+            } else if let (Body::Json(base), Body::Json(_)) | (Body::Form(base), Body::Form(_)) =
+                (base, body)
+            {
                 self.warn_of_shorter_lists(&entry.value, base);
             }
         }

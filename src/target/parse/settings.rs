@@ -37,7 +37,6 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         entries.retain(|entry| !entry.key.starts_with("x-"));
     }
     let mut fields = reader.fields(&document, "a target");
-    fields.unsupported("documents");
     if let Some(version) = fields.take("version")
         && reader.count(version, "version") != Some(1)
     {
@@ -89,6 +88,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
     let limits_node = fields.take("limits");
     let hooks = fields.take("hooks").map(|node| hooks(reader, node));
     let server = fields.take("server").and_then(|node| server(reader, node));
+    let documents = fields.take("documents").map(|node| reader.documents(node));
     let sink = fields.take("sink").and_then(|node| reader.sink(node));
     fields.finish();
     let base_urls = base_urls?;
@@ -113,6 +113,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         hooks: hooks.unwrap_or_default(),
         server,
         sink,
+        documents,
         secrets: reader.secrets(),
         looks_live: None,
         source,

@@ -115,6 +115,10 @@ impl Reader<'_> {
         let simple = match name {
             "marker" => Some(Placeholder::Marker),
             "unique" => Some(Placeholder::Unique),
+            // A variable of that name is the file's own.
+            "name" if !self.names("vars").contains(&"name") && !self.principal_var("name") => {
+                Some(Placeholder::Name)
+            }
             "key" => Some(Placeholder::Key),
             "uuid" => Some(Placeholder::Uuid),
             "run" => Some(Placeholder::Run),

@@ -58,7 +58,7 @@ pub fn environment(
     Ok(environment)
 }
 
-fn built_in() -> [(&'static str, Placeholder); 10] {
+fn built_in() -> [(&'static str, Placeholder); 11] {
     let now = |date_only| {
         Placeholder::Time(TimeShift {
             date_only,
@@ -69,6 +69,7 @@ fn built_in() -> [(&'static str, Placeholder); 10] {
     [
         ("marker", Placeholder::Marker),
         ("unique", Placeholder::Unique),
+        ("name", Placeholder::Name),
         ("key", Placeholder::Key),
         ("identity", Placeholder::Identity),
         ("seconds", Placeholder::Seconds),

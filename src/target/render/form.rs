@@ -100,18 +100,18 @@ pub(super) fn apply_to_headers(
     let mut rewriting = Rewriting::default();
     for form in recipe.forms {
         match form {
-            Form::Reordered | Form::Spaced | Form::NumberForm | Form::Escaped => {}
+            // These are about the body, which is written by now.
+            Form::Reordered
+            | Form::Spaced
+            | Form::NumberForm
+            | Form::Escaped
+            | Form::NewBoundary => {}
             Form::Chunked if !has_body => {
                 return Err(RenderError::NotApplicable(
                     "there is no body to chunk".to_string(),
                 ));
             }
             Form::Chunked => rewriting.chunked = true,
-            Form::NewBoundary => {
-                return Err(RenderError::NotApplicable(
-                    "the body is no multipart".to_string(),
-                ));
-            }
             Form::OtherUserAgent => headers.replace("User-Agent", "another-client/2.0"),
             Form::OtherRequestId => other_request_id(recipe, headers, key_header)?,
             Form::UpperCaseHeaders => rewriting.upper_case = true,

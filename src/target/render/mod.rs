@@ -9,6 +9,7 @@ mod form;
 mod headers;
 mod json;
 mod key;
+mod multipart;
 
 use std::fmt;
 
@@ -185,7 +186,7 @@ pub fn render(recipe: &Recipe<'_>) -> Result<Rendered, RenderError> {
     }
     let sent = match &content {
         Content::Json(value) | Content::Form(value) => Some(value.clone()),
-        Content::None | Content::Text(_) => None,
+        Content::None | Content::Multipart(_) | Content::Text(_) => None,
     };
     let (body, media_type) = bytes(content, recipe.forms)?;
     let mut headers = headers::Headers::default();
@@ -245,6 +246,7 @@ enum Content {
     None,
     Json(Value),
     Form(Value),
+    Multipart(Value),
     Text(String),
 }
 
@@ -253,6 +255,9 @@ fn content(filling: &Filling<'_>, body: Option<&Body>) -> Result<Content, Render
         None => Content::None,
         Some(Body::Json(tree)) => filling.tree(tree)?.map_or(Content::None, Content::Json),
         Some(Body::Form(tree)) => filling.tree(tree)?.map_or(Content::None, Content::Form),
+        Some(Body::Multipart(tree)) => filling
+            .tree(tree)?
+            .map_or(Content::None, Content::Multipart),
         Some(Body::Text(template)) => filling.text(template)?.map_or(Content::None, Content::Text),
     })
 }
@@ -265,6 +270,12 @@ fn bytes(
     if style.is_some() && !matches!(content, Content::Json(_)) {
         return Err(RenderError::NotApplicable(
             "the body is no JSON".to_string(),
+        ));
+    }
+    let other_boundary = forms.contains(&Form::NewBoundary);
+    if other_boundary && !matches!(content, Content::Multipart(_)) {
+        return Err(RenderError::NotApplicable(
+            "the body is no multipart".to_string(),
         ));
     }
     Ok(match content {
@@ -280,6 +291,10 @@ fn bytes(
             Some(encode::form_body(&encode::form_fields(&value)).into_bytes()),
             Some("application/x-www-form-urlencoded"),
         ),
+        Content::Multipart(value) => {
+            let (body, media_type) = multipart::write(&value, other_boundary)?;
+            (Some(body), Some(media_type))
+        }
         Content::Text(text) => (Some(text.into_bytes()), Some("text/plain; charset=utf-8")),
     })
 }

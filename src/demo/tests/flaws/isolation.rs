@@ -140,7 +140,33 @@ fn damage(flaw: Flaw) -> Damage {
         | Flaw::MarksEventBeforeDelivery
         | Flaw::LooksUpForeignOperations
         | Flaw::IndexesKeysLate
-        | Flaw::LooksUpStaleState => (&[], &[]),
+        | Flaw::LooksUpStaleState
+        | Flaw::DocumentsKeyElsewhere
+        | Flaw::DocumentsRetryAfterNobodySends => (&[], &[]),
+        // `responses` tells what these break.
+        Flaw::RecordsOnlyWholeBodies
+        | Flaw::FreesAnotherClaim
+        | Flaw::StoresRateLimits
+        | Flaw::KeepsOneBucketForGuests
+        | Flaw::LeavesQueryOutOfScope
+        | Flaw::ScopesByRouteTemplate
+        | Flaw::JoinsScopeWithColons
+        | Flaw::ReplaysAfterRevocation
+        | Flaw::ReplaysSetCookie
+        | Flaw::ReplaysNoContentAsNull
+        | Flaw::StoresCompressedBytes
+        | Flaw::StoresBytesAsText
+        | Flaw::StoresNoLongAnswers
+        | Flaw::CutsReplays
+        | Flaw::IgnoresKeyWhenAsync
+        | Flaw::RemakesWhatWasDeleted
+        | Flaw::IgnoresKeyOnBatches
+        | Flaw::CrashesOnEqualItems
+        | Flaw::RunsWithoutItsStore
+        | Flaw::HashesMultipartBoundary
+        | Flaw::ChecksVersionBeforeWrite
+        | Flaw::AppendsOnPut
+        | Flaw::FailsSecondDelete => (&[], &[]),
     };
     Damage { surely, perhaps }
 }
@@ -336,7 +362,8 @@ async fn overlaps(subject: &Subject) -> Found {
             ("in-flight", duplicate.status == 409),
             ("in-flight-changed", changed.status == 422),
         ];
-        if seen {
+        // A replay came too late: the first request was done before its duplicate was let in.
+        if seen && !duplicate.is_replay() {
             break;
         }
     }
@@ -437,7 +464,8 @@ async fn retention(subject: &Subject) -> Found {
     vec![("later", later), ("expiry", !over.is_replay())]
 }
 
-fn is_same(first: &Reply, again: &Reply) -> bool {
+/// Whether an answer is the first one again, and marked as that.
+pub(super) fn is_same(first: &Reply, again: &Reply) -> bool {
     let header = |name: &str| first.header(name) == again.header(name);
     again.is_replay()
         && first.status == again.status

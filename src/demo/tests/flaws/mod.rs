@@ -5,6 +5,7 @@ mod failures;
 mod isolation;
 mod payloads;
 mod races;
+mod responses;
 mod scope;
 
 use super::*;

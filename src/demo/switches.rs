@@ -1,0 +1,93 @@
+//! What a tester can switch about a running demo, and the rate limit that can be met on purpose.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::answer::{Answer, Problem};
+
+/// Requests of the limited class that are taken in one `WINDOW`.
+const MOST: usize = 3;
+
+/// The time over which the limit counts. A refused request may come again after it.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// The switches of one demo.
+#[derive(Debug, Default)]
+pub struct Switches {
+    /// The grant of the one caller whose grant can be taken away is gone.
+    revoked: AtomicBool,
+    /// The records of keys cannot be reached; everything else can.
+    store_down: AtomicBool,
+    /// When the last requests of the limited class were taken.
+    taken: Mutex<VecDeque<Instant>>,
+}
+
+impl Switches {
+    /// Takes the grant away, or gives it back.
+    pub fn revoke(&self, revoked: bool) {
+        self.revoked.store(revoked, Ordering::SeqCst);
+    }
+
+    /// Whether the grant is gone.
+    pub fn is_revoked(&self) -> bool {
+        self.revoked.load(Ordering::SeqCst)
+    }
+
+    /// Makes the records of keys unreachable, or reachable again.
+    pub fn take_store_down(&self, down: bool) {
+        self.store_down.store(down, Ordering::SeqCst);
+    }
+
+    /// Whether the records of keys cannot be reached.
+    pub fn is_store_down(&self) -> bool {
+        self.store_down.load(Ordering::SeqCst)
+    }
+
+    /// Takes a request of the limited class, or answers 429.
+    pub fn take(&self, now: Instant) -> Result<(), Answer> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        while taken
+            .front()
+            .is_some_and(|first| now.duration_since(*first) >= WINDOW)
+        {
+            taken.pop_front();
+        }
+        if taken.len() >= MOST {
+            let detail = "Three requests of this class are taken in a second. Ask again in 1 s.";
+            return Err(Answer {
+                retry_after: Some(1),
+                ..Answer::problem(Problem::RateLimited, detail)
+            });
+        }
+        taken.push_back(now);
+        Ok(())
+    }
+}
+
+/// The answer while the records of keys cannot be reached.
+pub fn unavailable() -> Answer {
+    let detail = "The records of keys cannot be reached, so nothing is executed. Ask again in 1 s.";
+    Answer {
+        retry_after: Some(1),
+        ..Answer::problem(Problem::StoreUnavailable, detail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fourth_request_within_a_second_is_refused_and_taken_after_it() {
+        let switches = Switches::default();
+        let start = Instant::now();
+        for _ in 0..MOST {
+            assert!(switches.take(start).is_ok());
+        }
+        let refused = switches.take(start + Duration::from_millis(999));
+        assert_eq!(refused.map_err(|answer| answer.retry_after), Err(Some(1)));
+        assert!(switches.take(start + WINDOW).is_ok());
+    }
+}

@@ -1,0 +1,29 @@
+//! What the target's documents say, as the target file tells it.
+
+use std::time::Duration;
+
+/// The documents of a target.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Documents {
+    /// An OpenAPI document: a file beside the target file, or a URL.
+    pub openapi: Option<String>,
+    /// A page for people, which is not read.
+    pub url: Option<String>,
+    /// For how long a key is remembered.
+    pub retention: Option<Duration>,
+    /// Whose keys are one space: one of [`SCOPES`].
+    pub scope: Option<String>,
+}
+
+/// The words for whose keys are one space.
+pub const SCOPES: [&str; 9] = [
+    "tenant",
+    "account",
+    "company-account",
+    "organization",
+    "merchant",
+    "credential",
+    "api-key",
+    "user",
+    "global",
+];
