@@ -37,6 +37,8 @@ pub enum Command {
     DemoClient(DemoClientArgs),
     /// Tell what changed between two runs.
     Compare(CompareArgs),
+    /// Remove what a run that was killed has left, as its ledger says.
+    Cleanup(CleanupArgs),
     /// Print the JSON Schema of the JSON report.
     Schema,
     /// Judge a recorded run again, under its own or another contract; send nothing.
@@ -88,6 +90,9 @@ pub struct RunArgs {
     /// Show every request that would be sent; send nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Write down at once all that is made, for `idemspec cleanup` after a run that was killed.
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
     /// Begin at this instant, such as 2026-12-01T12:00:00Z, so that several places begin together.
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub start_at: Option<SystemTime>,
@@ -321,6 +326,29 @@ pub enum GateOn {
     Severity(Severity),
     /// Bearing on this item.
     Item(ItemId),
+}
+
+/// The arguments of `cleanup`.
+#[derive(Debug, clap::Args)]
+pub struct CleanupArgs {
+    /// The target file, which says how to clean up.
+    #[arg(value_name = "TARGET")]
+    pub target: PathBuf,
+    /// The file that `run --ledger` wrote.
+    #[arg(value_name = "LEDGER")]
+    pub ledger: PathBuf,
+    /// Set a variable of the target file (repeatable).
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// A file of NAME=VALUE lines with secrets.
+    #[arg(long, value_name = "FILE")]
+    pub secrets: Option<PathBuf>,
+    /// A host that may be written to, beside those that the target file names (repeatable).
+    #[arg(long, value_name = "HOST")]
+    pub allow_host: Vec<String>,
+    /// Go on although the target looks like a live one.
+    #[arg(long)]
+    pub live: bool,
 }
 
 /// The arguments of `compare`.

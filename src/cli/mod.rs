@@ -5,6 +5,7 @@ mod again;
 pub mod args;
 mod bundle;
 pub mod check;
+pub mod cleanup;
 pub mod client;
 pub mod compare;
 mod dry_run;
@@ -70,6 +71,7 @@ fn obey(command: Command) -> Result<Exit, Failure> {
         Command::Client(args) => client::client(args),
         Command::DemoClient(args) => client::be_the_demo_client(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Cleanup(args) => cleanup::cleanup(&args),
         Command::Schema => schema::print(),
         Command::Report(args) => report::report(&args),
         Command::Serve(args) => serve::serve(&args),

@@ -54,6 +54,8 @@ struct Job {
     texts: Texts,
     /// When it begins.
     start_at: Option<SystemTime>,
+    /// Where all that is made is written down at once.
+    ledger: Option<PathBuf>,
     /// Where the run is written down.
     record: Option<PathBuf>,
 }
@@ -64,12 +66,10 @@ struct Job {
 /// When the arguments or the files are wrong, or the run cannot begin.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let [target] = args.targets.as_slice() {
-        return one(args, target, &args.output, args.record.clone()).map(|(exit, _)| exit);
+        return one(args, target, &args.output, None).map(|(exit, _)| exit);
     }
     many::run(&args.targets, &args.output, |target, output, name| {
-        let record = args.record.as_deref();
-        let record = record.map(|path| many::with_name(path, name));
-        one(args, target, output, record)
+        one(args, target, output, Some(name))
     })
 }
 
@@ -77,7 +77,7 @@ fn one(
     args: &RunArgs,
     target: &Path,
     output: &Output,
-    record: Option<PathBuf>,
+    name: Option<&str>,
 ) -> Result<(Exit, Option<Report>), Failure> {
     let scenarios = select::all(args.scenarios.as_deref())?;
     let ready = target::from_file(
@@ -92,19 +92,22 @@ fn one(
     }
     target::refuse_live(&ready, args.live || args.dry_run)?;
     let scenarios = shared(select::selected(scenarios, &args.selection)?);
-    let own = args.scenarios.as_deref();
+    let folder = args.scenarios.as_deref();
+    let own =
+        |path: &Path| name.map_or_else(|| path.to_owned(), |name| many::with_name(path, name));
     let job = Job {
         again: again::run(args, target),
-        places: places::of(&ready.target, &scenarios, own),
-        texts: Texts::of(&scenarios, own)?,
+        places: places::of(&ready.target, &scenarios, folder),
+        texts: Texts::of(&scenarios, folder)?,
         ready,
         scenarios,
         selection: args.selection.clone(),
         allow_hosts: args.allow_host.clone(),
         check: !args.no_check,
         dry_run: args.dry_run,
+        record: args.record.as_deref().map(own),
         start_at: args.start_at,
-        record,
+        ledger: args.ledger.as_deref().map(own),
     };
     runtime()?.block_on(carry_out(&job, output))
 }
@@ -222,6 +225,7 @@ async fn demo_job(trial: Trial) -> Result<(demo::Demo, Job), Failure> {
         scenarios,
         selection,
         start_at: None,
+        ledger: None,
         allow_hosts: Vec::new(),
         check: false,
         dry_run: false,
@@ -351,6 +355,14 @@ async fn observe(
     )
     .await?;
     about.base_urls = base_urls;
+    if let Some(file) = &job.ledger {
+        runner.keep_ledger(file).map_err(|problem| {
+            Failure::Unable(format!(
+                "cannot write the ledger to {}: {problem}",
+                file.display()
+            ))
+        })?;
+    }
     if job.check {
         progress("check", 0, 0);
         let checked = runner.check(plan, false).await;
