@@ -166,7 +166,7 @@ async fn report(kept: &str, graded: &str, scenarios: &[&str]) -> Report {
         options,
         selection,
         contract: Some(named(graded).expect("it is built in")),
-        settle: None,
+        ..Trial::default()
     };
     trial
         .report()

@@ -12,7 +12,6 @@ use idemspec::promise::Level;
 use idemspec::scenario::library;
 use idemspec::verdict::Verdict;
 use std::collections::BTreeSet;
-use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// Held by a test that runs demos: the demos of two tests would disturb each other's timing.
@@ -62,7 +61,6 @@ async fn conflicts_that_look_alike_are_a_warning_where_nothing_is_declared() {
     let trial = Trial {
         options: Options {
             flaw: Some(Flaw::AnswersConflictsAlike),
-            work: Duration::from_millis(30),
             ..Options::default()
         },
         selection: Selection {
@@ -73,7 +71,7 @@ async fn conflicts_that_look_alike_are_a_warning_where_nothing_is_declared() {
             ..Selection::default()
         },
         contract: Some(named("generic").expect("it is built in")),
-        settle: None,
+        ..Trial::default()
     };
     let report = trial.report().await.expect("the demo runs");
     let failed: Vec<(&str, Level)> = report
@@ -97,7 +95,7 @@ async fn conflicts_that_look_alike_are_a_warning_where_nothing_is_declared() {
 fn each_scenario_catches_a_flaw() {
     /// The demo has no such date under its own contract.
     const NOT_TRIED: [&str; 1] = ["expiry/first-sent"];
-    let named = |id: &str| {
+    let is_named = |id: &str| {
         let begins = |name: &str| {
             let name = name.split_once(':').map_or(name, |(operation, rest)| {
                 if operation.contains('/') { name } else { rest }
@@ -114,7 +112,7 @@ fn each_scenario_catches_a_flaw() {
         .expect("the library is whole")
         .into_iter()
         .map(|scenario| scenario.id)
-        .filter(|id| !named(id) && !NOT_TRIED.contains(&id.as_str()))
+        .filter(|id| !is_named(id) && !NOT_TRIED.contains(&id.as_str()))
         .collect();
     assert!(idle.is_empty(), "{idle:?}");
 }

@@ -170,7 +170,7 @@ async fn recorded(kept: &str) -> Recorded {
         options,
         selection,
         contract: Some(contract),
-        settle: None,
+        ..Trial::default()
     };
     Box::pin(trial.record())
         .await

@@ -33,6 +33,7 @@ pub mod select;
 pub mod selftest;
 pub mod serve;
 mod server;
+pub mod stage;
 pub mod target;
 pub mod write_contract;
 

@@ -15,6 +15,7 @@ use super::record::{self, Recorded, RecordedCase, Texts};
 use super::screen;
 use super::select;
 use super::server::{self, Started};
+use super::stage::{self, Kept, Stage};
 use super::target::{self, Ready};
 use crate::contract::Contract;
 use crate::demo;
@@ -127,10 +128,12 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         Some(variant) => Trial::of(variant)?,
         None => Trial {
             options: target::demo_options(named.as_ref())?,
+            kept: args.contract.clone().map_or(Kept::Nothing, Kept::Contract),
             ..Trial::default()
         },
     };
     let trial = Trial {
+        kept: kept.kept,
         options: demo::Options {
             flaw: args.flaw,
             ..kept.options
@@ -140,12 +143,12 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         settle: kept.settle,
     };
     runtime()?.block_on(async {
-        let (demo, mut job) = demo_job(trial).await?;
+        let (stage, mut job) = demo_job(trial).await?;
         job.again = again;
         job.check = !args.no_check;
         job.record = args.record;
         let done = carry_out(&job, &args.output).await;
-        demo.stop().await;
+        stage.clear().await;
         done.map(|(exit, _)| exit)
     })
 }
@@ -155,6 +158,8 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
 pub struct Trial {
     /// The demo.
     pub options: demo::Options,
+    /// What its options were made of.
+    pub kept: Kept,
     /// The scenarios.
     pub selection: Selection,
     /// What it is graded against; `None` is its own contract.
@@ -168,9 +173,10 @@ impl Trial {
     ///
     /// # Errors
     /// As for [`target::allowing`].
-    pub fn of(variant: &demo::Variant) -> Result<Trial, Failure> {
+    pub fn of(variant: &'static demo::Variant) -> Result<Trial, Failure> {
         Ok(Trial {
             options: variant.options(),
+            kept: Kept::Variant(variant),
             contract: Some(target::allowing(variant)?),
             settle: variant.settle,
             ..Trial::default()
@@ -192,30 +198,27 @@ impl Trial {
     /// As for [`demo`].
     pub async fn record(self) -> Result<Recorded, Failure> {
         // Boxed: many trials are polled on one stack.
-        let (demo, job) = Box::pin(demo_job(self)).await?;
+        let (stage, job) = Box::pin(demo_job(self)).await?;
         let silent: Callback = Box::new(|_, _, _| {});
         let recorded = match planned(&job) {
             Ok(plan) => Box::pin(observe(&job, &plan, 0, &silent, |_| {})).await,
             Err(failure) => Err(failure),
         };
-        demo.stop().await;
+        stage.clear().await;
         recorded
     }
 }
 
-async fn demo_job(trial: Trial) -> Result<(demo::Demo, Job), Failure> {
+async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
     let Trial {
         options,
+        kept,
         selection,
         contract,
         settle,
     } = trial;
     let scenarios = select::selected(select::built_in()?, &selection)?;
-    let place = options.policy.key.clone();
-    let demo = demo::start(options)
-        .await
-        .map_err(|problem| Failure::Unable(problem.to_string()))?;
-    let mut ready = target::demo(demo.address, demo.admin, &place, contract)?;
+    let (stage, mut ready) = stage::set(options, &scenarios, kept, contract).await?;
     ready.target.settle = settle.unwrap_or(ready.target.settle);
     let scenarios = shared(scenarios);
     let job = Job {
@@ -232,7 +235,7 @@ async fn demo_job(trial: Trial) -> Result<(demo::Demo, Job), Failure> {
         again: String::new(),
         record: None,
     };
-    Ok((demo, job))
+    Ok((stage, job))
 }
 
 /// What of the job runs.
@@ -325,6 +328,7 @@ async fn observe(
         target,
         contracts,
         file,
+        ports,
         ..
     } = job.ready.clone();
     let first_seed = job
@@ -351,6 +355,7 @@ async fn observe(
         &contracts,
         job.allow_hosts.clone(),
         seed,
+        ports,
         starting,
     )
     .await?;

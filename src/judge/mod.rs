@@ -3,6 +3,7 @@
 
 mod agrees;
 mod answered;
+mod backends;
 mod bounded;
 pub mod client;
 mod documented;

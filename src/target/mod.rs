@@ -13,6 +13,7 @@ pub mod matcher;
 pub mod operation;
 pub mod parse;
 pub mod placeholder;
+pub mod port;
 pub mod principal;
 pub mod render;
 pub mod request;
@@ -29,6 +30,7 @@ pub mod variation;
 pub mod volatile;
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::yaml::Node;
@@ -90,6 +92,8 @@ pub struct Target {
     pub server: Option<Server>,
     /// How its client is told where to go, and what is known of it.
     pub client: Client,
+    /// Names of the ports that it has beside `${port}`.
+    pub port_names: BTreeSet<String>,
     /// What its documents say.
     pub documents: Option<Documents>,
     /// Our receiver of the target's events.

@@ -189,7 +189,7 @@ async fn recorded(
         options,
         selection,
         contract: Some(does.clone()),
-        settle: None,
+        ..Trial::default()
     };
     match tokio::time::timeout(LONGEST, trial.record()).await {
         Ok(recorded) => recorded,

@@ -90,6 +90,17 @@ pub(super) const IGNORES_KEYS: &[&str] = &[
     "lookup/after-loss#*/item-9/effects-at-most",
     "lookup/after-loss#key/item-9/outcome-is:found",
     "lookup/after-loss#reference/item-9/one-resource:found+retry",
+    "crash/after-effect/item-5/effects-at-most",
+    "crash/mid-work/item-5/effects-at-most",
+    "crash/before-effect/item-5/effects-at-most",
+    "crash/restart/item-5/effects-at-most",
+    "crash/before-effect/item-5/one-resource:retry+later",
+    "crash/restart/item-5/same-response:again",
+    "race/replicas/item-5/effects-at-most",
+    "race/replicas/item-5/one-resource:burst+lagging+later",
+    "replay/connections/item-5/effects-at-most",
+    "replay/connections/item-5/one-resource:first+again",
+    "replay/connections/item-5/outcome-never:again",
 ];
 
 /// What `runs-again-behind-stored-answer` breaks in every run.
@@ -120,6 +131,12 @@ pub(super) const RUNS_AGAIN_BEHIND_STORED_ANSWER: &[&str] = &[
     "scope/batch/item-5/effects-at-most",
     "webhook/silent-replay/item-8/events-ids-at-most",
     "lookup/after-loss#*/item-9/effects-at-most",
+    "crash/after-effect/item-5/effects-at-most",
+    "crash/mid-work/item-5/effects-at-most",
+    "crash/before-effect/item-5/effects-at-most",
+    "crash/restart/item-5/effects-at-most",
+    "race/replicas/item-5/effects-at-most",
+    "replay/connections/item-5/effects-at-most",
 ];
 
 /// What `replays-with-500` breaks in every run.
@@ -159,6 +176,11 @@ pub(super) const REPLAYS_WITH_500: &[&str] = &[
     "replay/reworded#*/item-3/keeps:equality",
     "replay/reworded#*/item-3/outcome-never:again",
     "run/ledger/item-5/outcome-never:ledger",
+    "crash/after-effect/item-5/recovered:retry",
+    "crash/mid-work/item-5/recovered:retry",
+    "crash/restart/item-5/no-server-error",
+    "crash/restart/item-5/same-response:again",
+    "replay/connections/item-5/outcome-never:again",
     "scope/batch/item-5/outcome-never:first+again",
 ];
 
@@ -175,6 +197,11 @@ pub(super) const RECORDS_AFTER_RESPONSE: &[&str] = &[
     "replay/exact#*/item-5/one-resource:first+again+later",
     "replay/exact#*/item-5/outcome-never:again+later",
     "replay/exact#*/item-5/same-response:again+later",
+    "race/replicas/item-5/effects-at-most",
+    "race/replicas/item-5/one-resource:burst+lagging+later",
+    "replay/connections/item-5/effects-at-most",
+    "replay/connections/item-5/one-resource:first+again",
+    "replay/connections/item-5/outcome-never:again",
 ];
 
 /// What `ignores-key-on-refunds` breaks in every run.
@@ -251,4 +278,15 @@ pub(super) const IGNORES_KEY_ON_REFUNDS: &[&str] = &[
     "create-refund:webhook/silent-replay/item-8/events-ids-at-most",
     "create-refund:lookup/after-loss#*/item-9/effects-at-most",
     "create-refund:lookup/after-loss#*/item-9/one-resource:found+retry",
+    "create-refund:crash/after-effect/item-5/effects-at-most",
+    "create-refund:crash/mid-work/item-5/effects-at-most",
+    "create-refund:crash/before-effect/item-5/effects-at-most",
+    "create-refund:crash/restart/item-5/effects-at-most",
+    "create-refund:crash/before-effect/item-5/one-resource:retry+later",
+    "create-refund:crash/restart/item-5/same-response:again",
+    "create-refund:race/replicas/item-5/effects-at-most",
+    "create-refund:race/replicas/item-5/one-resource:burst+lagging+later",
+    "create-refund:replay/connections/item-5/effects-at-most",
+    "create-refund:replay/connections/item-5/one-resource:first+again",
+    "create-refund:replay/connections/item-5/outcome-never:again",
 ];

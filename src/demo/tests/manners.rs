@@ -65,10 +65,10 @@ async fn writes_beyond_the_limit_are_answered_429_and_leave_nothing() {
         ..Manners::default()
     })
     .await;
-    let slow = Send::payment("k", "r").behaviour("slow");
+    let slow = Send::payment("k", "r").slow();
     let held = api.send_and_wait(&slow).await;
     let refused = api.send(&Send::payment("other", "r2")).await;
-    assert_eq!(refused.problem(), "too-many");
+    assert_eq!(refused.problem(), "rate-limited");
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert_eq!(api.payments("r2").await, 0);
     drop(held);
@@ -85,7 +85,7 @@ async fn connections_beyond_the_limit_are_closed() {
         ..Manners::default()
     })
     .await;
-    let slow = Send::payment("k", "r").behaviour("slow");
+    let slow = Send::payment("k", "r").slow();
     let _held = api.send_and_wait(&slow).await;
     let mut second = TcpStream::connect(api.demo.address)
         .await
@@ -101,7 +101,7 @@ async fn one_at_a_time_a_duplicate_is_a_replay_and_never_in_the_way() {
         ..Manners::default()
     })
     .await;
-    let slow = Send::payment("k", "r").behaviour("slow");
+    let slow = Send::payment("k", "r").slow();
     let (one, other) = tokio::join!(api.send(&slow), api.send(&slow));
     assert_eq!(
         (one.status, other.status),

@@ -22,6 +22,7 @@ use crate::target::action::Hooks;
 use crate::target::action::Server;
 use crate::target::operation::Fixture;
 use crate::target::operation::Operation;
+use crate::target::port;
 
 /// How long effects may take to show where the file says nothing.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -115,6 +116,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         hooks: hooks.unwrap_or_default(),
         server,
         client: client.unwrap_or_default(),
+        port_names: port::names(&source),
         sink,
         documents,
         secrets: reader.secrets(),
