@@ -15,6 +15,7 @@ use super::record::{self, Recorded, RecordedCase, Texts};
 use super::screen;
 use super::select;
 use super::server::{self, Started};
+use super::stage::{self, Stage};
 use super::target::{self, Ready};
 use crate::contract::Contract;
 use crate::demo;
@@ -126,12 +127,12 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     runtime()?.block_on(async {
         let name = args.contract.as_deref();
         let again = again::demo(&args);
-        let (demo, mut job) = demo_job(options, args.selection, name).await?;
+        let (stage, mut job) = demo_job(options, args.selection, name, name).await?;
         job.again = again;
         job.check = !args.no_check;
         job.record = args.record;
         let done = carry_out(&job, &args.output).await;
-        demo.stop().await;
+        stage.clear().await;
         done.map(|(exit, _)| exit)
     })
 }
@@ -146,9 +147,9 @@ pub async fn demo_report(
     selection: Selection,
     contract: Option<&str>,
 ) -> Result<Report, Failure> {
-    let (demo, job) = demo_job(options, selection, contract).await?;
+    let (stage, job) = demo_job(options, selection, None, contract).await?;
     let report = observed(&job).await.map(|recorded| recorded.report());
-    demo.stop().await;
+    stage.clear().await;
     report
 }
 
@@ -162,12 +163,12 @@ pub async fn demo_record(
     selection: Selection,
     contract: &Contract,
 ) -> Result<Recorded, Failure> {
-    let (demo, mut job) = demo_job(options, selection, None).await?;
+    let (stage, mut job) = demo_job(options, selection, None, None).await?;
     for own in job.ready.contracts.values_mut() {
         own.clone_from(contract);
     }
     let recorded = observed(&job).await;
-    demo.stop().await;
+    stage.clear().await;
     recorded
 }
 
@@ -181,14 +182,11 @@ async fn observed(job: &Job) -> Result<Recorded, Failure> {
 async fn demo_job(
     options: demo::Options,
     selection: Selection,
-    contract: Option<&str>,
-) -> Result<(demo::Demo, Job), Failure> {
+    kept: Option<&str>,
+    graded: Option<&str>,
+) -> Result<(Stage, Job), Failure> {
     let scenarios = select::selected(select::built_in()?, &selection)?;
-    let place = options.policy.key.clone();
-    let demo = demo::start(options)
-        .await
-        .map_err(|problem| Failure::Unable(problem.to_string()))?;
-    let ready = target::demo(demo.address, demo.admin, &place, contract)?;
+    let (stage, ready) = stage::set(options, &scenarios, kept, graded).await?;
     let scenarios = shared(scenarios);
     let job = Job {
         places: places::of(&ready.target, &scenarios, None),
@@ -203,7 +201,7 @@ async fn demo_job(
         again: String::new(),
         record: None,
     };
-    Ok((demo, job))
+    Ok((stage, job))
 }
 
 /// What of the job runs.
@@ -296,6 +294,7 @@ async fn observe(
         target,
         contracts,
         file,
+        ports,
         ..
     } = job.ready.clone();
     let first_seed = job
@@ -322,6 +321,7 @@ async fn observe(
         &contracts,
         job.allow_hosts.clone(),
         seed,
+        ports,
         starting,
     )
     .await?;

@@ -13,6 +13,7 @@ mod exchange;
 mod fetch;
 mod first_sent;
 mod fixture;
+mod guard;
 mod hook;
 mod keys;
 mod ledger;
@@ -136,6 +137,7 @@ impl Runner {
     /// Ends the server that was started, in order.
     pub async fn stop_server(&self) {
         self.world.server.stop().await;
+        self.world.server.clear().await;
     }
 
     /// Ends the server that was started, at once: for a process that is about to exit.
@@ -184,6 +186,7 @@ impl Runner {
             Lane::Shared,
             Lane::Alone,
             Lane::Last,
+            Lane::Crash,
             Lane::Clock,
         ] {
             let cases: Vec<(usize, &PlannedCase)> = plan
@@ -193,7 +196,8 @@ impl Runner {
                 .filter(|(_, case)| case.lane == lane && case.skip.is_none())
                 .collect();
             // These disturb the readings that are still to come.
-            if matches!(lane, Lane::Alone | Lane::Last | Lane::Clock) && !cases.is_empty() {
+            let disturbs = matches!(lane, Lane::Alone | Lane::Last | Lane::Crash | Lane::Clock);
+            if disturbs && !cases.is_empty() {
                 collect(&mut late, &mut result.transcripts).await;
             }
             let at_once = if lane == Lane::Shared && side_by_side {
@@ -210,6 +214,10 @@ impl Runner {
             while let Some((index, case, pending)) = running.next().await {
                 report(case);
                 late.push((index, pending));
+                // The next one ends the server.
+                if lane == Lane::Crash {
+                    collect(&mut late, &mut result.transcripts).await;
+                }
             }
         }
         collect(&mut late, &mut result.transcripts).await;
