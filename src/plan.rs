@@ -59,6 +59,9 @@ pub enum Lane {
     Alone,
     /// At the end of the run, while its keys still live.
     Last,
+    /// It ends the server without notice, which may cost more than its own keys: after all that need
+    /// the others.
+    Crash,
     /// It moves the target's clock, and so ages everybody's keys: after all others.
     Clock,
 }
@@ -185,6 +188,18 @@ impl Fit<'_> {
             && self.has_hook(HookName::AdvanceClock)
         {
             return Lane::Clock;
+        }
+        let kill = |step: &Step| {
+            matches!(
+                step,
+                Step::Hook {
+                    run: HookName::Kill,
+                    ..
+                }
+            )
+        };
+        if steps().any(kill) {
+            return Lane::Crash;
         }
         let shares = self
             .operation

@@ -373,6 +373,9 @@ pub struct ServeArgs {
     /// The API's port on 127.0.0.1; 0 picks a free one.
     #[arg(long, default_value_t = 8080)]
     pub port: u16,
+    /// Where a second instance listens, over the same store; 0 picks a free one.
+    #[arg(long, value_name = "PORT")]
+    pub replica_port: Option<u16>,
     /// The admin listener's port on 127.0.0.1; 0 picks a free one.
     #[arg(long, default_value_t = 0)]
     pub admin_port: u16,

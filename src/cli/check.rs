@@ -72,6 +72,7 @@ async fn carry_out(ready: Ready, plan: &Plan, args: CheckArgs) -> Result<Exit, F
         &contracts,
         args.allow_host,
         seed,
+        None,
         server::stop_on_interrupt,
     )
     .await?;

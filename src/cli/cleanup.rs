@@ -67,7 +67,7 @@ async fn remove(
         .filter(|operation| operation.cleanup.is_some())
         .map(|operation| operation.name.clone())
         .collect();
-    let started = server::start(target, &file, &contracts, hosts, 0, |_| {}).await?;
+    let started = server::start(target, &file, &contracts, hosts, 0, None, |_| {}).await?;
     let mut asked = 0;
     for (operation, identity) in left.iter().filter(|(own, _)| removable.contains(own)) {
         started.runner.remember(operation, identity);

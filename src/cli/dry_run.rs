@@ -174,7 +174,7 @@ fn base_urls(target: &Target) -> impl Iterator<Item = Url> + '_ {
     target
         .base_urls
         .iter()
-        .filter_map(|base| base.resolve(Some(0)).ok())
+        .filter_map(|base| base.resolve(|_| Some(0)).ok())
 }
 
 fn without_secrets(target: &Target, mut text: String) -> String {

@@ -30,6 +30,7 @@ mod screen;
 pub mod select;
 pub mod serve;
 mod server;
+mod stage;
 pub mod target;
 pub mod write_contract;
 

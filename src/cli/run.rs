@@ -15,6 +15,7 @@ use super::record::{self, Recorded, RecordedCase, Texts};
 use super::screen;
 use super::select;
 use super::server::{self, Started};
+use super::stage::{self, Stage};
 use super::target::{self, Ready};
 use crate::contract::Contract;
 use crate::demo;
@@ -129,12 +130,12 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     runtime()?.block_on(async {
         let name = args.contract.as_deref();
         let again = again::demo(&args);
-        let (demo, mut job) = demo_job(options, args.selection, name).await?;
+        let (stage, mut job) = demo_job(options, args.selection, name, name).await?;
         job.again = again;
         job.check = !args.no_check;
         job.record = args.record;
         let done = carry_out(&job, &args.output).await;
-        demo.stop().await;
+        stage.clear().await;
         done.map(|(exit, _)| exit)
     })
 }
@@ -149,7 +150,7 @@ pub async fn demo_report(
     selection: Selection,
     contract: Option<&str>,
 ) -> Result<Report, Failure> {
-    let (demo, job) = demo_job(options, selection, contract).await?;
+    let (stage, job) = demo_job(options, selection, None, contract).await?;
     let silent: Callback = Box::new(|_, _, _| {});
     let report = match planned(&job) {
         Ok(plan) => observe(&job, &plan, 0, &silent, |_| {})
@@ -157,21 +158,18 @@ pub async fn demo_report(
             .map(|recorded| recorded.report()),
         Err(failure) => Err(failure),
     };
-    demo.stop().await;
+    stage.clear().await;
     report
 }
 
 async fn demo_job(
     options: demo::Options,
     selection: Selection,
-    contract: Option<&str>,
-) -> Result<(demo::Demo, Job), Failure> {
+    kept: Option<&str>,
+    graded: Option<&str>,
+) -> Result<(Stage, Job), Failure> {
     let scenarios = select::selected(select::built_in()?, &selection)?;
-    let place = options.policy.key.clone();
-    let demo = demo::start(options)
-        .await
-        .map_err(|problem| Failure::Unable(problem.to_string()))?;
-    let ready = target::demo(demo.address, demo.admin, &place, contract)?;
+    let (stage, ready) = stage::set(options, &scenarios, kept, graded).await?;
     let scenarios = shared(scenarios);
     let job = Job {
         places: places::of(&ready.target, &scenarios, None),
@@ -187,7 +185,7 @@ async fn demo_job(
         again: String::new(),
         record: None,
     };
-    Ok((demo, job))
+    Ok((stage, job))
 }
 
 /// What of the job runs.
@@ -280,6 +278,7 @@ async fn observe(
         target,
         contracts,
         file,
+        ports,
         ..
     } = job.ready.clone();
     let first_seed = job
@@ -306,6 +305,7 @@ async fn observe(
         &contracts,
         job.allow_hosts.clone(),
         seed,
+        ports,
         starting,
     )
     .await?;

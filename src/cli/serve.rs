@@ -19,6 +19,9 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let options = demo::Options {
         listen: SocketAddr::from(([127, 0, 0, 1], args.port)),
         admin: SocketAddr::from(([127, 0, 0, 1], args.admin_port)),
+        replica: args
+            .replica_port
+            .map(|port| SocketAddr::from(([127, 0, 0, 1], port))),
         database: args.database.clone(),
         flaw: args.flaw,
         work: args.work,
@@ -35,8 +38,11 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         let contract = kept.map_or_else(String::new, |contract| {
             format!(", as {} says", contract.name)
         });
+        let replica = demo.replica.map_or_else(String::new, |replica| {
+            format!(" and at http://{replica}")
+        });
         screen::say(&format!(
-            "the demo API is at http://{}, its admin at http://{}{contract}{flaw}; Ctrl-C ends it\n",
+            "the demo API is at http://{}{replica}, its admin at http://{}{contract}{flaw}; Ctrl-C ends it\n",
             demo.address, demo.admin
         ))?;
         demo.run_until_stopped().await;

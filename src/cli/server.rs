@@ -8,6 +8,7 @@ use crate::contract::Contract;
 use crate::judge;
 use crate::runner::{self, Runner, Setup};
 use crate::target::Target;
+use crate::target::port::Ports;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,8 +21,8 @@ pub(super) struct Started {
     pub(super) base_urls: Vec<String>,
 }
 
-/// Makes the runner and starts the target's server, if the file says how. `starting` is given the
-/// runner before anything runs.
+/// Makes the runner and starts the target's server, if the file says how. `ports` are those of a
+/// server that runs already. `starting` is given the runner before anything runs.
 ///
 /// # Errors
 /// A target that cannot be used, or a server that does not get ready.
@@ -31,17 +32,19 @@ pub(super) async fn start(
     contracts: &BTreeMap<String, Contract>,
     allow_hosts: Vec<String>,
     seed: u64,
+    ports: Option<Ports>,
     starting: impl FnOnce(&Arc<Runner>),
 ) -> Result<Started, Failure> {
     let unable = |problem: String| Failure::Unable(problem);
-    let port = match target.server {
-        Some(_) => Some(runner::free_port().map_err(|problem| unable(problem.to_string()))?),
-        None => None,
+    let ports = match (&target.server, ports) {
+        (Some(_), None) => Ports::chosen(&target, runner::free_port)
+            .map_err(|problem| unable(problem.to_string()))?,
+        (_, known) => known.unwrap_or_default(),
     };
     let base_urls = target
         .base_urls
         .iter()
-        .filter_map(|base| base.resolve(port).ok())
+        .filter_map(|base| base.resolve(|name| ports.get(name)).ok())
         .map(|url| url.to_string())
         .collect();
     let setup = Setup {
@@ -50,7 +53,7 @@ pub(super) async fn start(
         contracts: contracts.clone(),
         allow_hosts,
         seed,
-        port,
+        ports,
         shown: judge::rounds_that_show,
         folder: Path::new(file)
             .parent()

@@ -9,10 +9,10 @@ use crate::demo::policy::{Form, KeyPolicy, Place};
 use crate::runner::wire::TlsOptions;
 use crate::target::Target;
 use crate::target::parse::{Environment, Loaded, Options, load};
+use crate::target::port::Ports;
 use crate::yaml::{Diagnostic, Source};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -35,20 +35,16 @@ pub struct Ready {
     pub warnings: Vec<Diagnostic>,
     /// The file's name.
     pub file: String,
+    /// The ports of a server that runs already.
+    pub ports: Option<Ports>,
 }
 
 /// The process's environment and the files beside a target file.
-pub struct Surroundings {
-    /// Values that are known without the environment.
-    known: BTreeMap<String, String>,
-}
+pub struct Surroundings;
 
 impl Environment for Surroundings {
     fn var(&self, name: &str) -> Option<String> {
-        self.known
-            .get(name)
-            .cloned()
-            .or_else(|| std::env::var(name).ok())
+        std::env::var(name).ok()
     }
 
     fn file(&self, path: &Path, from: &str) -> Result<Source, String> {
@@ -80,10 +76,7 @@ pub fn from_file(
         secrets: secrets.map(read_secrets).transpose()?.unwrap_or_default(),
     };
     let source = files::read(path)?;
-    let surroundings = Surroundings {
-        known: BTreeMap::new(),
-    };
-    ready(source, &options, &surroundings, contract)
+    ready(source, &options, &Surroundings, contract)
 }
 
 /// Refuses what looks like a live API, unless `live` was said.
@@ -104,10 +97,7 @@ pub fn refuse_live(ready: &Ready, live: bool) -> Result<(), Failure> {
 /// # Errors
 /// When there is none.
 pub fn contract(name: &str) -> Result<Contract, Failure> {
-    let surroundings = Surroundings {
-        known: BTreeMap::new(),
-    };
-    let files = |path: &str, from: &str| surroundings.file(Path::new(path), from);
+    let files = |path: &str, from: &str| Surroundings.file(Path::new(path), from);
     contract::chosen(name, &files).map_err(|problem| Failure::BadFiles(vec![problem]))
 }
 
@@ -127,32 +117,27 @@ pub fn demo_options(contract: Option<&Contract>) -> Result<demo::Options, Failur
     })
 }
 
-/// The demo's target, at its addresses, with its keys where its policy has them.
+/// The demo's target, with its keys where its policy has them; `ports` are those of a demo that runs
+/// already.
 ///
 /// # Errors
 /// A contract that does not exist.
 pub fn demo(
-    address: SocketAddr,
-    admin: SocketAddr,
+    ports: Option<Ports>,
     key: &KeyPolicy,
     contract: Option<&str>,
 ) -> Result<Ready, Failure> {
-    let known = [
-        ("DEMO_URL".to_owned(), format!("http://{address}")),
-        ("DEMO_ADMIN".to_owned(), format!("http://{admin}")),
-    ];
     let source = Source {
         name: "the demo's target file".to_owned(),
         text: demo_file(key, contract.is_none()),
     };
-    ready(
+    let ready = ready(
         Arc::new(source),
         &Options::default(),
-        &Surroundings {
-            known: known.into(),
-        },
+        &Surroundings,
         contract,
-    )
+    )?;
+    Ok(Ready { ports, ..ready })
 }
 
 /// The demo's target file, with its keys where its policy has them. Its line about documents speaks
@@ -199,6 +184,7 @@ fn ready(
         contracts,
         warnings,
         file,
+        ports: None,
     })
 }
 

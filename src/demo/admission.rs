@@ -61,6 +61,8 @@ pub async fn write(
 }
 
 async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Result<Answer, Answer> {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let memory = api.memory_of(peer.map(|ConnectInfo(peer)| peer.port()));
     let (head, body) = request.into_parts();
     let peer = head.extensions.get::<ConnectInfo<SocketAddr>>().copied();
     let headers = head.headers;
@@ -105,8 +107,8 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         }
         .to_owned(),
         operation: match api.policy.routes {
-            Routes::Apart => operation.scope(api.flaw),
-            Routes::Together | Routes::Ignored => "any".to_owned(),
+            Routes::Apart => format!("{}{memory}", operation.scope(api.flaw)),
+            Routes::Together | Routes::Ignored => format!("any{memory}"),
         },
         key: match (api.flaw, &operation) {
             (Some(Flaw::JoinsScopeWithColons), Operation::PayFor { account }) => {

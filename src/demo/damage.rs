@@ -1,6 +1,7 @@
 //! Which expectations each flaw breaks, as `tests/flaws.rs` proves.
 
 mod broad;
+mod crash;
 mod downstream;
 mod races;
 mod responses;
@@ -38,6 +39,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             // Which of the racers the record names is chance: the ledger differs only if it is not
             // the one that was answered first.
             may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
                 "run/ledger/item-5/one-resource:ledger",
                 "run/ledger/item-5/same-response:ledger",
                 "race/edge/item-5/effects-at-most",
@@ -101,7 +104,12 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::DropsClaimOnHangUp => Damage {
             breaks: &["lost/mid-work#*/item-5/effects-at-most"],
             // A hang-up near the end of the work lets the retry at once meet the completed request.
-            may_break: &["lost/mid-work#*/item-5/effects-at-most@after-at-once"],
+            may_break: &[
+                "crash/after-effect/item-5/effects-at-most",
+                "crash/mid-work/item-5/effects-at-most",
+                "crash/before-effect/item-5/effects-at-most",
+                "lost/mid-work#*/item-5/effects-at-most@after-at-once",
+            ],
         },
         Flaw::AcceptsMissingKey => surely(&[
             "run/documents/item-7/documented-required:keyless",
@@ -164,7 +172,14 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::CancelsBetweenEffects => Damage {
             breaks: &["lost/mid-work#*/item-5/effects-at-most"],
             // The hang-up has 50 ms between charge and receipt.
-            may_break: &["lost/after-effect#*/item-5/effects-at-most"],
+            may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
+                "crash/after-effect/item-5/effects-at-most",
+                "crash/mid-work/item-5/effects-at-most",
+                "crash/before-effect/item-5/effects-at-most",
+                "lost/after-effect#*/item-5/effects-at-most",
+            ],
         },
         Flaw::ClaimsAtHeaders => surely(&[
             "lost/half-request#half-fin/item-5/effects-at-least",
@@ -174,35 +189,48 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "lost/half-request#half-fin/item-7/recovered:whole",
             "lost/half-request#half-rst/item-7/recovered:whole",
         ]),
-        Flaw::RecordsOnlyCompleted => surely(&[
-            "race/lease#measured/item-5/effects-at-most",
-            "race/lease#measured/item-5/one-resource:first+late+later",
-            "race/pool/item-5/effects-at-most",
-            "race/three-parties#*/item-5/effects-at-most",
-            "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
-            "race/waiters/item-5/effects-at-most",
-            "race/waiters/item-5/one-resource:first+waiting+later",
-            "lost/mid-work#*/item-5/effects-at-most",
-            "lost/mid-work#*/item-5/effects-at-most@after-at-once",
-            "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
-            "payload/in-flight/item-3/effects-at-most",
-            "payload/in-flight/item-3/outcome-never:changed+changed-later",
-            "race/burst/item-5/effects-at-most",
-            "race/burst/item-5/keeps:in-progress",
-            "race/burst/item-5/one-resource:burst+later",
-            "race/during/item-5/effects-at-most",
-            "race/during/item-5/keeps:in-progress",
-            "race/during/item-5/one-resource:first+during+later",
-            "race/during/item-5/outcome-never:during",
-            "race/edge/item-5/effects-at-most",
-            "race/edge/item-5/one-resource:first+edge+later",
-            "run/ledger/item-5/one-resource:ledger",
-            "run/ledger/item-5/same-response:ledger",
-        ]),
+        Flaw::RecordsOnlyCompleted => Damage {
+            breaks: &[
+                "race/lease#measured/item-5/effects-at-most",
+                "race/lease#measured/item-5/one-resource:first+late+later",
+                "race/pool/item-5/effects-at-most",
+                "race/three-parties#*/item-5/effects-at-most",
+                "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
+                "race/waiters/item-5/effects-at-most",
+                "race/waiters/item-5/one-resource:first+waiting+later",
+                "lost/mid-work#*/item-5/effects-at-most",
+                "lost/mid-work#*/item-5/effects-at-most@after-at-once",
+                "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
+                "payload/in-flight/item-3/effects-at-most",
+                "payload/in-flight/item-3/outcome-never:changed+changed-later",
+                "race/burst/item-5/effects-at-most",
+                "race/burst/item-5/keeps:in-progress",
+                "race/burst/item-5/one-resource:burst+later",
+                "race/during/item-5/effects-at-most",
+                "race/during/item-5/keeps:in-progress",
+                "race/during/item-5/one-resource:first+during+later",
+                "race/during/item-5/outcome-never:during",
+                "race/edge/item-5/effects-at-most",
+                "race/edge/item-5/one-resource:first+edge+later",
+                "run/ledger/item-5/one-resource:ledger",
+                "run/ledger/item-5/same-response:ledger",
+            ],
+            // Another instance knows nothing of the claim, and a crash comes when it comes.
+            may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
+            ],
+        },
         Flaw::RecordsAfterResponse => Damage {
             breaks: broad::RECORDS_AFTER_RESPONSE,
             // After 200 ms the record is there: these wait for the effect first.
             may_break: &[
+                "crash/after-effect/item-5/effects-at-most",
+                "crash/mid-work/item-5/effects-at-most",
+                "crash/before-effect/item-5/effects-at-most",
+                "crash/restart/item-5/effects-at-most",
+                "crash/before-effect/item-5/one-resource:retry+later",
+                "crash/restart/item-5/same-response:again",
                 "failure/store-down/item-5/effects-at-most",
                 "failure/store-down/item-5/one-resource:first+later",
                 "replay/after-delete/item-4/keeps:deleted",
@@ -260,6 +288,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 2 ms wide; only an instant retry surely meets it.
             may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
                 "replay/kinds#*/item-5/effects-at-most",
                 "replay/kinds#*/item-5/outcome-never:again+later",
                 "replay/kinds#*/item-5/same-response:again+later",
@@ -278,34 +308,50 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "replay/exact#*/item-5/same-response:again+later",
             ],
         },
-        Flaw::LeavesGapAfterEffect => surely(&[
-            "lost/after-effect#*/item-5/effects-at-most",
-            "lost/mid-work#*/item-5/effects-at-most",
-        ]),
-        Flaw::WaiterRunsAgain => surely(&[
-            "race/lease#measured/item-5/effects-at-most",
-            "race/lease#measured/item-5/one-resource:first+late+later",
-            "race/pool/item-5/effects-at-most",
-            "race/three-parties#*/item-5/effects-at-most",
-            "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
-            "race/waiters/item-5/effects-at-most",
-            "race/waiters/item-5/one-resource:first+waiting+later",
-            "lost/mid-work#*/item-5/effects-at-most",
-            "lost/mid-work#*/item-5/effects-at-most@after-at-once",
-            "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
-            "payload/in-flight/item-3/effects-at-most",
-            "race/burst/item-5/effects-at-most",
-            "race/burst/item-5/keeps:in-progress",
-            "race/burst/item-5/one-resource:burst+later",
-            "race/during/item-5/effects-at-most",
-            "race/during/item-5/keeps:in-progress",
-            "race/during/item-5/one-resource:first+during+later",
-            "race/during/item-5/outcome-never:during",
-            "race/edge/item-5/effects-at-most",
-            "race/edge/item-5/one-resource:first+edge+later",
-            "run/ledger/item-5/one-resource:ledger",
-            "run/ledger/item-5/same-response:ledger",
-        ]),
+        Flaw::LeavesGapAfterEffect => Damage {
+            breaks: &[
+                "lost/after-effect#*/item-5/effects-at-most",
+                "lost/mid-work#*/item-5/effects-at-most",
+            ],
+            // Another instance knows nothing of the claim, and a crash comes when it comes.
+            may_break: &[
+                "crash/after-effect/item-5/effects-at-most",
+                "crash/mid-work/item-5/effects-at-most",
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
+            ],
+        },
+        Flaw::WaiterRunsAgain => Damage {
+            breaks: &[
+                "race/lease#measured/item-5/effects-at-most",
+                "race/lease#measured/item-5/one-resource:first+late+later",
+                "race/pool/item-5/effects-at-most",
+                "race/three-parties#*/item-5/effects-at-most",
+                "race/three-parties#*/item-5/one-resource:a+b+c+d+later+much-later",
+                "race/waiters/item-5/effects-at-most",
+                "race/waiters/item-5/one-resource:first+waiting+later",
+                "lost/mid-work#*/item-5/effects-at-most",
+                "lost/mid-work#*/item-5/effects-at-most@after-at-once",
+                "lost/mid-work#*/item-5/one-resource:at-once+retry+later",
+                "payload/in-flight/item-3/effects-at-most",
+                "race/burst/item-5/effects-at-most",
+                "race/burst/item-5/keeps:in-progress",
+                "race/burst/item-5/one-resource:burst+later",
+                "race/during/item-5/effects-at-most",
+                "race/during/item-5/keeps:in-progress",
+                "race/during/item-5/one-resource:first+during+later",
+                "race/during/item-5/outcome-never:during",
+                "race/edge/item-5/effects-at-most",
+                "race/edge/item-5/one-resource:first+edge+later",
+                "run/ledger/item-5/one-resource:ledger",
+                "run/ledger/item-5/same-response:ledger",
+            ],
+            // Another instance knows nothing of the claim, and a crash comes when it comes.
+            may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
+            ],
+        },
         Flaw::LastWriterWins => Damage {
             breaks: &[
                 "race/burst/item-5/effects-at-most",
@@ -316,6 +362,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 1 ms wide.
             may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
             ],
@@ -352,6 +400,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // These retry within the second, or just over its edge.
             may_break: &[
+                "crash/restart/item-5/same-response:again",
                 "replay/after-delete/item-4/keeps:deleted",
                 "replay/kinds#*/item-5/same-response:again+later",
                 "race/three-parties#*/item-5/outcome-is:later",
@@ -379,6 +428,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "scope/other-operation#method/item-4/outcome-never:second",
         ]),
         Flaw::FlattensStatusTo200 => surely(&[
+            "crash/restart/item-5/same-response:again",
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/keeps:replay",
             "replay/exact#*/item-5/same-response:again+later",
@@ -386,12 +436,14 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::DropsLocation => surely(&[
+            "crash/restart/item-5/same-response:again",
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/same-response:again+later",
             "replay/kinds#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
         Flaw::ReplaysAsText => surely(&[
+            "crash/restart/item-5/same-response:again",
             "auth/refused-first#*/item-5/same-response:again",
             "replay/exact#*/item-5/same-response:again+later",
             "replay/kinds#*/item-5/same-response:again+later",
@@ -442,6 +494,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 1 ms wide.
             may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
                 "run/ledger/item-5/one-resource:ledger",
@@ -456,6 +510,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 100 us wide.
             may_break: &[
+                "race/replicas/item-5/effects-at-most",
+                "race/replicas/item-5/one-resource:burst+lagging+later",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
             ],
@@ -495,6 +551,12 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::ChecksThenDebits => races::CHECKS_THEN_DEBITS,
         Flaw::OrdersStaleCarts => races::ORDERS_STALE_CARTS,
         Flaw::AnswersConflictsAlike => races::ANSWERS_CONFLICTS_ALIKE,
+        Flaw::KeepsClaimOnCrash => crash::KEEPS_CLAIM_ON_CRASH,
+        Flaw::RecordsOutsideTransaction => crash::RECORDS_OUTSIDE_TRANSACTION,
+        Flaw::KeepsKeysPerInstance => crash::KEEPS_KEYS_PER_INSTANCE,
+        Flaw::KeepsKeysPerConnection => crash::KEEPS_KEYS_PER_CONNECTION,
+        Flaw::LooksUpOnLaggingReplica => crash::LOOKS_UP_ON_LAGGING_REPLICA,
+        Flaw::ForgetsKeysOnRestart => crash::FORGETS_KEYS_ON_RESTART,
         Flaw::TakesPayloadForKey => surely(&[
             "run/documents/item-7/documented-required:keyless",
             "auth/keyless/item-6/exists:theirs",

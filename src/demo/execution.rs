@@ -28,8 +28,7 @@ impl Keyed {
         call: &Arc<Call>,
         mut permit: Permit,
     ) -> Result<Answer, StoreError> {
-        let linger = call.behaviour == Some(Behaviour::Linger);
-        if !linger {
+        if call.behaviour != Some(Behaviour::Linger) {
             self.work(call).await;
         }
         if self.flaw == Some(Flaw::KeepsClaimOnHangUp) && call.line.is_dead() {
@@ -63,10 +62,17 @@ impl Keyed {
             Written::Executed(answer) | Written::Refused(answer) => answer,
             Written::Taken(first) => return Box::pin(self.answer_again(call, *first)).await,
         };
-        if linger {
-            self.clock.sleep(self.work * 8).await;
+        if self.flaw != Some(Flaw::RecordsOutsideTransaction) {
+            self.linger(call).await;
         }
         Ok(answer)
+    }
+
+    /// Is slow after the write, where a behaviour asks for it.
+    async fn linger(&self, call: &Call) {
+        if call.behaviour == Some(Behaviour::Linger) {
+            self.clock.sleep(self.work * 8).await;
+        }
     }
 
     /// Writes a call in one transaction.
@@ -117,6 +123,7 @@ impl Keyed {
                     .await
             }
             (Some(Flaw::LeavesGapAfterEffect), _) => self.write_gap_record(call).await,
+            (Some(Flaw::RecordsOutsideTransaction), _) => self.write_then_record(call).await,
             (Some(Flaw::FreesClaimBeforeRecord), _) => {
                 let written = self.write(call, Keeping::Nothing, Finish::Commit).await?;
                 permit.claim = None;
@@ -171,6 +178,14 @@ impl Keyed {
                 let _ = store.keep(row, expired).await;
             });
         }
+        Ok(written)
+    }
+
+    /// Keeps the record when the answer is ready, in a transaction of its own.
+    async fn write_then_record(&self, call: &Arc<Call>) -> Result<Written, StoreError> {
+        let written = self.write(call, Keeping::Nothing, Finish::Commit).await?;
+        self.linger(call).await;
+        self.record(call, &written).await?;
         Ok(written)
     }
 

@@ -330,6 +330,36 @@ flaws! {
         says: "Counts the retention from when a request came, not from when it was completed.",
         reports: &[],
     }
+    KeepsClaimOnCrash {
+        id: "M23", tier: One, name: "keeps-claim-on-crash",
+        says: "Keeps the claim of a request that died with the process, so its retries get 409 for ever.",
+        reports: &["benhendayoussef/idempotency-spring-boot-starter#11", "VilledeMontreal/express-idempotency#32"],
+    }
+    RecordsOutsideTransaction {
+        id: "M24", tier: One, name: "records-outside-transaction",
+        says: "Keeps the record after the write, not with it, so a crash between the two makes the retry write again.",
+        reports: &[],
+    }
+    KeepsKeysPerInstance {
+        id: "M76", tier: One, name: "keeps-keys-per-instance",
+        says: "Keeps keys in the memory of each instance, so another instance executes again.",
+        reports: &["adcontextprotocol/adcp#2346", "AnchorNet-Org/AnchorNet-Backend#221"],
+    }
+    KeepsKeysPerConnection {
+        id: "M77", tier: Two, name: "keeps-keys-per-connection",
+        says: "Sends each client port to one of two processes with a memory each, so a retry over another connection may execute again.",
+        reports: &["adcontextprotocol/adcp#2346"],
+    }
+    LooksUpOnLaggingReplica {
+        id: "M78", tier: Two, name: "looks-up-on-lagging-replica",
+        says: "Looks keys up in a copy that is 300 ms behind, and writes without anything unique, on the second instance.",
+        reports: &["lakekeeper/lakekeeper#1814"],
+    }
+    ForgetsKeysOnRestart {
+        id: "M79", tier: One, name: "forgets-keys-on-restart",
+        says: "Keeps records in memory, so after a restart a retry executes again.",
+        reports: &["AnchorNet-Org/AnchorNet-Backend#221"],
+    }
     ChecksThenSets1Ms {
         id: "M02", tier: One, name: "checks-then-sets-1ms",
         says: "Checks the key and claims it 1 ms later, with nothing that makes it unique.",

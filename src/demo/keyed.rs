@@ -38,6 +38,8 @@ pub struct Keyed {
     pub work: Duration,
     /// How long a record is kept.
     pub retention: Duration,
+    /// Which instance of the API it is, from 0.
+    pub instance: usize,
     /// The keys that are being worked on.
     pub in_flight: InFlight,
     /// What a tester has switched.
@@ -98,6 +100,7 @@ impl Keyed {
     pub fn new(
         clock: Arc<Clock>,
         store: Store,
+        instance: usize,
         switches: Arc<Switches>,
         options: Options,
     ) -> Keyed {
@@ -108,6 +111,7 @@ impl Keyed {
             policy: Arc::new(options.policy),
             work: options.work,
             retention: options.retention,
+            instance,
             in_flight: InFlight::default(),
             switches,
             workers: Semaphore::new(WORKERS_OF_POOL),
@@ -210,6 +214,12 @@ impl Keyed {
         {
             return self.answer_again(call, stored).await;
         }
+        if self.flaw == Some(Flaw::KeepsClaimOnCrash) {
+            self.note_claim(call, slot).await?;
+            let answer = self.execute(call, permit).await;
+            self.strike_claim(slot).await?;
+            return answer;
+        }
         self.execute(call, permit).await
     }
 
@@ -238,7 +248,7 @@ impl Keyed {
             }),
             _ => Ok(Permit {
                 claim: Some(self.in_flight.claim(slot, &call.fingerprint)?),
-                keeping: Keeping::Unique,
+                keeping: self.keeping(),
                 looks_again: true,
             }),
         }

@@ -21,6 +21,7 @@ mod fingerprint;
 mod first_sent;
 mod flaw;
 mod in_flight;
+mod instance;
 mod key;
 mod keyed;
 mod ledger;
@@ -32,6 +33,7 @@ mod outbox;
 pub mod policy;
 mod recall;
 mod relay;
+mod restart;
 mod routes;
 mod signature;
 mod store;
@@ -48,7 +50,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use self::clock::Clock;
@@ -70,6 +72,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where the admin listener listens: a loopback address, and a port of its own.
     pub admin: SocketAddr,
+    /// Where a second instance of the API listens, over the same store; `None` is no second one.
+    pub replica: Option<SocketAddr>,
     /// The database file. `None` is a temporary one, removed when the demo is gone.
     pub database: Option<PathBuf>,
     /// The defect to plant.
@@ -83,13 +87,14 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Free loopback ports, a temporary database, no flaw, the demo's own policy, 50 ms of work,
+    /// Free loopback ports, one instance, a temporary database, no flaw, the demo's own policy, 50 ms of work,
     /// 24 h of retention.
     fn default() -> Options {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
         Options {
             listen: free,
             admin: free,
+            replica: None,
             database: None,
             flaw: None,
             policy: Policy::default(),
@@ -141,9 +146,11 @@ pub struct Demo {
     pub address: SocketAddr,
     /// Where the admin listener listens.
     pub admin: SocketAddr,
+    /// Where the second instance listens, if there is one.
+    pub replica: Option<SocketAddr>,
     stop: watch::Sender<bool>,
-    servers: [JoinHandle<()>; 3],
-    api: std::sync::Weak<Keyed>,
+    servers: Vec<JoinHandle<()>>,
+    instances: Vec<std::sync::Weak<Keyed>>,
 }
 
 /// Starts the demo; it answers as soon as this returns.
@@ -155,37 +162,52 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     }
     let (api_listener, address) = listen(options.listen).await?;
     let (admin_listener, admin) = listen(options.admin).await?;
+    let replica = match options.replica {
+        Some(address) => Some(listen(address).await?),
+        None => None,
+    };
     let store = Store::open(options.database.clone())?;
+    restart::take_over(&store, options.flaw).await?;
     let clock = Arc::new(Clock::default());
     let switches = Arc::new(Switches::default());
-    let api = Arc::new(Keyed::new(
-        Arc::clone(&clock),
-        store.clone(),
-        Arc::clone(&switches),
-        options,
-    ));
-    let relay = Relay {
-        store: store.clone(),
-        news: Arc::clone(&api.news),
-        flaw: api.flaw,
-    };
+    let news: Arc<Notify> = Arc::default();
     let (stop, stopped) = watch::channel(false);
-    let weak = Arc::downgrade(&api);
-    Ok(Demo {
+    let mut demo = Demo {
         address,
         admin,
-        servers: [
-            serve(api_listener, routes::router(api), stopped.clone()),
-            serve(
-                admin_listener,
-                admin::router(clock, store, switches),
-                stopped.clone(),
-            ),
-            tokio::spawn(relay.run(stopped)),
-        ],
+        replica: replica.as_ref().map(|(_, address)| *address),
+        servers: Vec::new(),
         stop,
-        api: weak,
-    })
+        instances: Vec::new(),
+    };
+    let listeners = [Some(api_listener), replica.map(|(listener, _)| listener)];
+    for (number, listener) in listeners.into_iter().flatten().enumerate() {
+        let mut api = Keyed::new(
+            Arc::clone(&clock),
+            store.clone(),
+            number,
+            Arc::clone(&switches),
+            options.clone(),
+        );
+        api.news = Arc::clone(&news);
+        api.claim_what_is_left().await?;
+        let api = Arc::new(api);
+        demo.instances.push(Arc::downgrade(&api));
+        demo.servers
+            .push(serve(listener, routes::router(api), stopped.clone()));
+    }
+    let relay = Relay {
+        store: store.clone(),
+        news,
+        flaw: options.flaw,
+    };
+    demo.servers.push(serve(
+        admin_listener,
+        admin::router(clock, store, switches),
+        stopped.clone(),
+    ));
+    demo.servers.push(tokio::spawn(relay.run(stopped)));
+    Ok(demo)
 }
 
 impl Demo {
@@ -193,20 +215,20 @@ impl Demo {
     /// for that and for writes whose clients have hung up.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        let [mut api, mut admin, mut relay] = self.servers;
+        let mut servers = self.servers;
         let ended = async {
-            // A server that panicked has ended too.
-            let _ = (&mut api).await;
-            let _ = (&mut admin).await;
-            let _ = (&mut relay).await;
-            while self.api.strong_count() > 0 {
+            for server in &mut servers {
+                // A server that panicked has ended too.
+                let _ = server.await;
+            }
+            while self.instances.iter().any(|api| api.strong_count() > 0) {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         };
         if tokio::time::timeout(PATIENCE, ended).await.is_err() {
-            api.abort();
-            admin.abort();
-            relay.abort();
+            for server in servers {
+                server.abort();
+            }
         }
     }
 

@@ -42,7 +42,7 @@ impl Keyed {
             return Ok(None);
         }
         if own.is_some() {
-            return Ok(own);
+            return Ok(own.filter(|stored| self.has_arrived(stored)));
         }
         let (condition, third, fourth) = match self.flaw {
             Some(Flaw::SharesKeysBetweenOperations) => (

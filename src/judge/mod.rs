@@ -3,6 +3,7 @@
 
 mod agrees;
 mod answered;
+mod backends;
 mod bounded;
 mod documented;
 mod effects;

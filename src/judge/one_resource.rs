@@ -1,5 +1,6 @@
 //! `one-resource`: all successes of one key name one resource.
 
+use super::backends;
 use super::ruling::Ruling;
 use super::view::{View, number, same_key, succeeded};
 use crate::contract::Kind;
@@ -76,6 +77,14 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
                 "{shown} of {} keys were shown to name one resource each",
                 keys.len()
             )
+        };
+        let spread = backends::spread(view.case).any(|step| of.iter().any(|own| own == step));
+        let says = match spread {
+            true => format!(
+                "{says} ({})",
+                backends::seen(meant.iter().map(|(_, own)| *own))
+            ),
+            false => says,
         };
         return Ruling::held(says).seen_in(meant.iter().map(|(index, _)| *index));
     }

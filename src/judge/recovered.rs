@@ -1,8 +1,11 @@
-//! `recovered`: a retry came to its end, and how long its key was blocked.
+//! `recovered`: a retry came to its end, and how long its key was blocked. After a crash it is told
+//! what had become of the key: it was forgotten, leased, or is stuck.
 
 use super::ruling::Ruling;
 use super::view::{View, began, got, time};
+use crate::hook::HookName;
 use crate::outcome::Meaning;
+use crate::transcript::{Exchange, Reading, ReadingKind};
 use std::time::Duration;
 
 /// How long a key may be blocked where no lock timeout is declared.
@@ -40,7 +43,10 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: Option<Duration>) -> Rulin
                 time(facts.took)
             ),
         };
-        return Ruling::broken(says).weighing(millis).seen_in(seen);
+        return Ruling::broken(says.clone())
+            .with_observed(vec![says])
+            .weighing(millis)
+            .seen_in(seen);
     }
     // The key may have been free at any time after the last attempt that met it blocked.
     let surely_blocked = attempts
@@ -49,11 +55,21 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: Option<Duration>) -> Rulin
         .map_or(Duration::ZERO, |index| {
             began(attempts[index].1).saturating_sub(began(first))
         });
-    let says = if attempts.len() == 1 {
-        format!("at once: {}", last.outcome)
-    } else {
-        format!("blocked for {}, then {}", time(blocked), last.outcome)
+    let crashed = view
+        .round
+        .hooks
+        .iter()
+        .any(|hook| hook.name == HookName::Kill && hook.worked && hook.at <= began(first));
+    let done = done(view, first, last);
+    let mut says = match (attempts.len(), crashed) {
+        (1, true) if done.executed => "forgotten: executed at once".to_owned(),
+        (1, _) => format!("at once: {}", done.says),
+        (_, true) => format!("leased: blocked for {}, then {}", time(blocked), done.says),
+        _ => format!("blocked for {}, then {}", time(blocked), done.says),
     };
+    if done.second {
+        says.push_str(": a second effect");
+    }
     let ruling = if surely_blocked > limit {
         Ruling::broken(format!("{says}; {} are allowed", time(limit)))
     } else {
@@ -65,9 +81,65 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: Option<Duration>) -> Rulin
         .seen_in(seen)
 }
 
+/// What the last attempt did, by its answer and by the effects before and after it.
+struct Done {
+    /// Executed or replayed, where the effects tell it; else what the answer may mean.
+    says: String,
+    executed: bool,
+    /// It made an effect, and one had been there before.
+    second: bool,
+}
+
+fn done(view: &View<'_>, first: &Exchange, last: &Exchange) -> Done {
+    let mut grew = false;
+    let mut second = false;
+    let mut stayed = false;
+    for probe in view.counting(last.operation) {
+        let most = |fits: &dyn Fn(&Reading) -> bool| {
+            view.round
+                .readings
+                .iter()
+                .filter(|reading| {
+                    reading.probe == probe.name
+                        && reading.operation == last.operation
+                        && reading.marker == last.marker
+                        && reading.kind != ReadingKind::Before
+                        && fits(reading)
+                })
+                .filter_map(|reading| reading.shows.as_ref().ok()?.count())
+                .reduce(f64::max)
+        };
+        let before = most(&|reading| reading.at <= began(first));
+        let after = most(&|reading| reading.at > began(first));
+        if let (Some(before), Some(after)) = (before, after) {
+            grew |= after > before;
+            second |= after > before && before >= probe.per_execution;
+            stayed |= after == before && before > 0.0;
+        }
+    }
+    let may_be = |meaning: Meaning| last.outcome.may_be(meaning);
+    let executed = last.outcome.is_within(Meaning::Executed.into())
+        || (grew && may_be(Meaning::Executed) && may_be(Meaning::Replayed));
+    let says = if executed {
+        Meaning::Executed.name().to_owned()
+    } else if stayed && !grew && may_be(Meaning::Replayed) {
+        Meaning::Replayed.name().to_owned()
+    } else {
+        last.outcome.to_string()
+    };
+    Done {
+        says,
+        executed,
+        second,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::judge::sample::{answered, contract, expecting, judged, paid, round, sent, verdict};
+    use crate::judge::sample::{
+        answered, contract, expecting, judged, paid, reading, round, sent, verdict,
+    };
+    use crate::transcript::ReadingKind;
     use crate::verdict::Verdict;
 
     const CLAIM: &str = "recovered: { of: again }";
@@ -100,6 +172,47 @@ mod tests {
         let (verdict, reason) = verdict(CLAIM, stuck);
         assert_eq!(verdict, Verdict::Fail);
         assert_eq!(reason, "still in flight after 65 s: stuck");
+    }
+
+    #[test]
+    fn after_a_crash_it_is_told_what_became_of_the_key() {
+        let named = || ReadingKind::Named("after-start".to_owned());
+        let forgotten = round([sent("first").at(0, 5), paid("again", "pay_2").at(200, 250)])
+            .killed(4)
+            .read(reading(named(), &["pay_1"]).taken(100))
+            .late(&["pay_1", "pay_2"])
+            .retried("again", true, 50);
+        assert_eq!(
+            verdict(CLAIM, forgotten),
+            (
+                Verdict::Pass,
+                "forgotten: executed at once: a second effect".to_owned()
+            )
+        );
+        let leased = |before: &[&str], late: &[&str]| {
+            round([
+                sent("first").at(0, 5),
+                answered("again", 409).at(200, 205),
+                answered("again", 409).at(31_100, 31_105),
+                paid("again", "pay_2").at(32_100, 32_105),
+            ])
+            .killed(4)
+            .read(reading(named(), before).taken(100))
+            .late(late)
+            .retried("again", true, 32_000)
+        };
+        let twice = verdict(CLAIM, leased(&["pay_1"], &["pay_1", "pay_2"]));
+        assert_eq!(
+            twice.1,
+            "leased: blocked for 32 s, then executed: a second effect"
+        );
+        let once = verdict(CLAIM, leased(&[], &["pay_2"]));
+        assert_eq!(once.1, "leased: blocked for 32 s, then executed");
+        let kept = round([sent("first").at(0, 5), paid("again", "pay_1").at(200, 205)])
+            .read(reading(named(), &["pay_1"]).taken(100))
+            .late(&["pay_1"])
+            .retried("again", true, 50);
+        assert!(verdict(CLAIM, kept).1.starts_with("at once: "));
     }
 
     #[test]

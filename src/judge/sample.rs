@@ -345,6 +345,11 @@ impl Reading {
         self
     }
 
+    pub(super) fn taken(mut self, at: u64) -> Reading {
+        self.at = millis(at);
+        self
+    }
+
     pub(super) fn seen_by(mut self, principal: PrincipalRole) -> Reading {
         self.principal = principal;
         self
@@ -395,6 +400,18 @@ impl Round {
             worked: true,
             output: String::new(),
             moved: Some(by),
+        });
+        self
+    }
+
+    /// The server was ended without notice.
+    pub(super) fn killed(mut self, at: u64) -> Round {
+        self.hooks.push(HookFacts {
+            name: crate::hook::HookName::Kill,
+            at: millis(at),
+            worked: true,
+            output: String::new(),
+            moved: None,
         });
         self
     }

@@ -1,7 +1,7 @@
 //! One round as the checks see it: its exchanges with the outcomes of the contract that judges.
 
 use super::ruling::{Ruled, Ruling};
-use super::{reclassify::Reclassified, rule};
+use super::{backends, reclassify::Reclassified, rule};
 use crate::contract::{Contract, RetentionClock};
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{
@@ -175,7 +175,7 @@ impl<'a> View<'a> {
         if let Some(why) = self.round.broken.first() {
             return Some(why.clone());
         }
-        if let Some(why) = self.no_overlap() {
+        if let Some(why) = self.no_overlap().or_else(|| backends::missing(self)) {
             return Some(why);
         }
         assume.iter().find_map(|expectation| {

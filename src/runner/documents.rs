@@ -28,8 +28,13 @@ impl World {
         })
     }
 
-    /// Reads a file beside the target file, or what a URL gives.
+    /// Reads a file beside the target file, or what a URL or the API itself gives.
     async fn read_document(&self, place: &str) -> Result<Arc<Document>, String> {
+        let of_the_api = place.strip_prefix("GET ").map(|path| {
+            let base = self.bases[0].as_str().trim_end_matches('/');
+            format!("{base}{path}")
+        });
+        let place = of_the_api.as_deref().unwrap_or(place);
         let text = if place.starts_with("http://") || place.starts_with("https://") {
             let url = Url::parse(place).map_err(|error| format!("`{place}` is no URL: {error}"))?;
             let query = url.query().map(|query| format!("?{query}"));

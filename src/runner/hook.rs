@@ -20,6 +20,9 @@ pub(super) async fn run(world: &World, name: HookName) -> HookFacts {
         Some(action) => act(world, action, &Filling::new(world)).await,
     };
     let mut facts = facts(world, name, at, result);
+    if matches!(name, HookName::Kill | HookName::Start) {
+        world.forget_connections();
+    }
     if name == HookName::Start && facts.worked {
         match wait_until_ready(world).await {
             Ok(()) => {}

@@ -13,6 +13,7 @@ mod exchange;
 mod fetch;
 mod first_sent;
 mod fixture;
+mod guard;
 mod hook;
 mod keys;
 mod ledger;
@@ -152,6 +153,7 @@ impl Runner {
     /// Ends the server that was started, in order.
     pub async fn stop_server(&self) {
         self.world.server.stop().await;
+        self.world.server.clear().await;
     }
 
     /// Ends the server that was started, at once: for a process that is about to exit.
@@ -189,6 +191,7 @@ impl Runner {
             Lane::Shared,
             Lane::Alone,
             Lane::Last,
+            Lane::Crash,
             Lane::Clock,
         ] {
             let cases: Vec<(usize, &PlannedCase)> = plan
@@ -198,7 +201,8 @@ impl Runner {
                 .filter(|(_, case)| case.lane == lane && case.skip.is_none())
                 .collect();
             // These disturb the readings that are still to come.
-            if matches!(lane, Lane::Alone | Lane::Last | Lane::Clock) && !cases.is_empty() {
+            let disturbs = matches!(lane, Lane::Alone | Lane::Last | Lane::Crash | Lane::Clock);
+            if disturbs && !cases.is_empty() {
                 begins("the late readings");
                 collect(&mut late, &mut result.transcripts).await;
             }
@@ -218,6 +222,10 @@ impl Runner {
                 let number = done.fetch_add(1, Ordering::Relaxed) + 1;
                 watch("", number, total);
                 late.push((index, pending));
+                // The next one ends the server.
+                if lane == Lane::Crash {
+                    collect(&mut late, &mut result.transcripts).await;
+                }
             }
         }
         if !late.is_empty() {

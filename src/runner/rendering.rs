@@ -208,9 +208,10 @@ impl Values for Filling<'_> {
             Placeholder::RunStarted => {
                 text(&humantime::format_rfc3339_seconds(self.world.run_started).to_string())
             }
-            Placeholder::Port => self
+            Placeholder::Port(name) => self
                 .world
-                .port
+                .ports
+                .get(name.as_deref())
                 .map(Value::from)
                 .ok_or_else(|| "no port was chosen".to_owned()),
             Placeholder::SinkUrl => self

@@ -15,10 +15,13 @@ use crate::scenario::{Case, OperationRole, Request, Scenario, Step, Until, Wait,
 use crate::target::operation::{Lifetime, Operation, Probe};
 use crate::target::selector::Answer;
 use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
+
+/// How long a retry goes on that was given up in a round before.
+const IN_VAIN: Duration = Duration::from_secs(2);
 
 /// What the rounds of a case have in common.
 pub(super) struct CaseContext<'a> {
@@ -28,6 +31,8 @@ pub(super) struct CaseContext<'a> {
     pub(super) case: &'a Case,
     /// How long a step's request took in the rounds before, by step.
     pub(super) measured: Mutex<HashMap<String, Duration>>,
+    /// Retries that did not come to their end in a round before.
+    pub(super) stuck: Mutex<BTreeSet<String>>,
     /// Why the case does not apply, where only the making of a request could tell.
     pub(super) not_applicable: Mutex<Option<String>>,
 }
@@ -75,6 +80,7 @@ impl<'a> CaseContext<'a> {
             scenario,
             case,
             measured: Mutex::new(HashMap::new()),
+            stuck: Mutex::new(BTreeSet::new()),
             not_applicable: Mutex::new(None),
         }
     }
@@ -370,6 +376,12 @@ impl<'a> RoundRun<'a> {
         // Twice the declared time shows that the key is not freed in time; more shows nothing new.
         let lock_timeout = self.context.contract(spec.operation).lock_timeout;
         let patience = lock_timeout.map_or(patience, |time| patience.min(2 * time));
+        // That it waits in vain was shown once.
+        let patience = if locked(&self.context.stuck).contains(&request.name) {
+            patience.min(IN_VAIN)
+        } else {
+            patience
+        };
         let began = Instant::now();
         let mut attempt = 0;
         let ended = loop {
@@ -418,6 +430,9 @@ impl<'a> RoundRun<'a> {
             }
             tokio::time::sleep(pause).await;
         };
+        if !ended {
+            locked(&self.context.stuck).insert(request.name.clone());
+        }
         locked(&self.record).retries.push(RetryFacts {
             step: request.name.clone(),
             ended,
@@ -456,7 +471,25 @@ impl<'a> RoundRun<'a> {
         Ok(())
     }
 
+    /// A server that this round has ended serves again, whatever befell the round.
+    async fn restart(&self) {
+        let is_down = locked(&self.record)
+            .hooks
+            .iter()
+            .rfind(|hook| matches!(hook.name, HookName::Kill | HookName::Start))
+            .is_some_and(|hook| hook.name == HookName::Kill);
+        if !is_down || self.world().is_stopped() {
+            return;
+        }
+        let facts = hook::run(self.world(), HookName::Start).await;
+        if !facts.worked {
+            self.broke(format!("the server did not start again: {}", facts.output));
+        }
+        locked(&self.record).hooks.push(facts);
+    }
+
     async fn finish(self) -> Ran {
+        self.restart().await;
         let undo = std::mem::take(&mut *locked(&self.undo));
         for hook in undo {
             let facts = hook::run(self.world(), hook).await;
@@ -488,6 +521,7 @@ impl<'a> RoundRun<'a> {
             .sort_by_key(|exchange| exchange.times.sent.unwrap_or(exchange.times.ended));
         self.remember_latencies(&round);
         broken_off(&mut round);
+        killed_too_late(self.context.case, &mut round);
         let counted = std::mem::take(&mut *locked(&self.counted));
         Ran {
             round,
@@ -514,10 +548,42 @@ impl<'a> RoundRun<'a> {
     }
 }
 
+/// A server that is ended when the request was through has lost nothing on its way.
+fn killed_too_late(case: &Case, round: &mut Round) {
+    let meant = case.leaves().filter_map(|step| match step {
+        Step::Hook {
+            run: HookName::Kill,
+            at: Some(moment),
+            ..
+        } => moment.of.as_deref(),
+        _ => None,
+    });
+    for step in meant {
+        let answered = round
+            .of(step)
+            .any(|exchange| exchange.ending == Ending::Answered);
+        if answered {
+            round.broken.push(format!(
+                "`{step}` had been answered before the server was killed"
+            ));
+        }
+    }
+}
+
 /// A target that closes connections by itself shows nothing, and that is said.
 fn broken_off(round: &mut Round) {
     let mut reasons: Vec<String> = Vec::new();
     for exchange in &round.exchanges {
+        // What we ended ourselves was meant to break.
+        let killed = round.hooks.iter().any(|hook| {
+            hook.name == HookName::Kill
+                && hook.worked
+                && exchange.times.sent.is_some_and(|sent| sent <= hook.at)
+                && hook.at <= exchange.times.ended
+        });
+        if killed {
+            continue;
+        }
         let reason = match &exchange.ending {
             Ending::ClosedByTarget(why) if exchange.fault.is_none() => {
                 format!("the target broke off `{}`: {why}", exchange.step)

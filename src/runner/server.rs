@@ -1,6 +1,8 @@
 //! A server that the tool starts itself, in a process group of its own, and ends with all that it
-//! started: at the end of the run, on Ctrl-C, on errors and on panics. Never ends anything else.
+//! started: at the end of the run, on Ctrl-C, on errors and on panics, and when the tool itself is
+//! killed. Never ends anything else.
 
+use super::guard::Guard;
 use super::rendering::Filling;
 use super::round::locked;
 use super::world::{World, endpoint};
@@ -9,7 +11,8 @@ use crate::target::action::Server;
 use crate::target::render::command::environment;
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -23,6 +26,10 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Time between two looks.
 const PAUSE: Duration = Duration::from_millis(25);
 
+/// Where ports are looked for: below those that systems give to outgoing connections, one of which
+/// could else take the port between a crash and the restart.
+const PORTS: Range<u16> = 20_000..32_000;
+
 /// The server of a run: running, or ended by a hook.
 #[derive(Default)]
 pub(super) struct ManagedServer {
@@ -30,6 +37,8 @@ pub(super) struct ManagedServer {
     /// The group to end at once, also from where nothing can be awaited.
     group: Mutex<Option<i32>>,
     output: Arc<Mutex<VecDeque<String>>>,
+    /// Outlives us, and then ends the server.
+    guard: Mutex<Option<Guard>>,
 }
 
 struct Running {
@@ -57,9 +66,23 @@ impl Drop for ManagedServer {
 /// # Errors
 /// When the system gives none.
 pub fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
-        .local_addr()?
-        .port())
+    const TRIES: u32 = 50;
+    let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
+    let below = (0..TRIES)
+        .map(|_| PORTS.start + chance() % (PORTS.end - PORTS.start))
+        .find(is_free);
+    match below {
+        Some(port) => Ok(port),
+        None => Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+            .local_addr()?
+            .port()),
+    }
+}
+
+/// A number by chance, so that runs beside each other choose other ports.
+fn chance() -> u16 {
+    let [high, low, ..] = *uuid::Uuid::new_v4().as_bytes();
+    u16::from_be_bytes([high, low])
 }
 
 impl ManagedServer {
@@ -75,6 +98,7 @@ impl ManagedServer {
         locked(&self.output).clear();
         let mut started = self.spawn(world, server)?;
         *locked(&self.group) = started.group.0;
+        self.watch_over(started.group.0)?;
         let ready = self.wait_until_ready(world, server, &mut started).await;
         if ready.is_ok() {
             *running = Some(started);
@@ -110,6 +134,38 @@ impl ManagedServer {
         self.forget(running);
     }
 
+    /// The folder of the server is removed, and nothing is watched over any more.
+    pub(super) async fn clear(&self) {
+        let guard = locked(&self.guard).take();
+        if let Some(guard) = guard {
+            // It removes a folder; how it ends is of no use to anybody.
+            let _ = tokio::task::spawn_blocking(move || drop(guard)).await;
+        }
+    }
+
+    /// A folder that lives as long as the run, for a server to keep its data in over a restart.
+    fn folder(&self) -> Result<PathBuf, String> {
+        let mut guard = locked(&self.guard);
+        let guard = match &mut *guard {
+            Some(guard) => guard,
+            none => none.insert(Guard::new().map_err(|error| {
+                format!(
+                    "what ends the server when the tool is killed could not be started: {error}"
+                )
+            })?),
+        };
+        Ok(guard.folder().to_owned())
+    }
+
+    fn watch_over(&self, group: Option<i32>) -> Result<(), String> {
+        match &mut *locked(&self.guard) {
+            Some(guard) => guard
+                .watch_over(group)
+                .map_err(|error| format!("the server's guard has ended: {error}")),
+            None => Ok(()),
+        }
+    }
+
     /// Ends the whole group at once, without waiting.
     pub(super) fn kill_now(&self) {
         signal(locked(&self.group).take(), Signal::Kill);
@@ -119,6 +175,8 @@ impl ManagedServer {
     fn forget(&self, mut running: Running) {
         running.group.0 = None;
         *locked(&self.group) = None;
+        // A guard that has ended watches over nothing either.
+        let _ = self.watch_over(None);
     }
 
     fn spawn(&self, world: &World, server: &Server) -> Result<Running, String> {
@@ -135,6 +193,7 @@ impl ManagedServer {
             .arg("-euc")
             .arg(&server.command.script)
             .envs(variables)
+            .env("scratch", self.folder()?)
             .envs(server.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -5,7 +5,7 @@ use super::spec::Spec;
 use super::succeeding;
 use super::world::BaselineKey;
 use crate::contract::Contract;
-use crate::scenario::{Amount, Case, Moment, OperationRole, Quantity, Step, TimeSpan};
+use crate::scenario::{Amount, Case, Moment, OperationRole, Quantity, Step, TimeSpan, When};
 use crate::transcript::Transcript;
 use std::time::Duration;
 
@@ -151,11 +151,13 @@ pub(super) fn too_quick(
 
 /// The reason of a moment that did not come.
 pub(super) fn never_came(moment: &Moment) -> String {
-    format!(
-        "the moment `{}` of `{}` never came",
-        moment.when,
-        moment.of.as_deref().unwrap_or("itself")
-    )
+    let of = moment.of.as_deref().unwrap_or("itself");
+    match moment.when {
+        When::Effect => format!(
+            "the effect of `{of}` was not seen before it was over: a variant `lingers`, which answers some time after it has written, would show it"
+        ),
+        when => format!("the moment `{when}` of `{of}` never came"),
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::plan::{self, PlannedCase};
 use crate::scenario::{Case, OperationRole, PrincipalRole, Scenario};
 use crate::target::key::KeyPlace;
 use crate::target::operation::{Operation, Variant};
+use crate::target::port::Ports;
 use crate::target::principal::{Principal, Role};
 use crate::target::render::{Credentials, basic_credentials};
 use crate::target::{HttpVersion, Target};
@@ -41,8 +42,8 @@ pub struct Setup {
     pub tls: TlsOptions,
     /// Makes junk credentials repeatable.
     pub seed: u64,
-    /// The port that a managed server was given.
-    pub port: Option<u16>,
+    /// The ports that a managed server was given.
+    pub ports: Ports,
     /// The folder of the target file, which the paths in it are relative to.
     pub folder: PathBuf,
     /// Tells whether more rounds are needed.
@@ -84,7 +85,7 @@ pub(super) struct World {
     pub(super) run: String,
     pub(super) run_started: SystemTime,
     pub(super) shown: Shown,
-    pub(super) port: Option<u16>,
+    pub(super) ports: Ports,
     seed: u64,
     requests: AtomicU64,
     refusals: Mutex<Refusals>,
@@ -163,7 +164,7 @@ impl World {
             .target
             .base_urls
             .iter()
-            .map(|base| base.resolve(setup.port).map_err(RunError))
+            .map(|base| base.resolve(|name| setup.ports.get(name)).map_err(RunError))
             .collect::<Result<Vec<_>, _>>()?;
         for base in &bases {
             let host = base.host_str().unwrap_or_default();
@@ -206,7 +207,7 @@ impl World {
             run: fresh_word(),
             run_started: SystemTime::now(),
             shown: setup.shown,
-            port: setup.port,
+            ports: setup.ports,
             seed: setup.seed,
             requests: AtomicU64::new(0),
             refusals: Mutex::default(),
@@ -340,6 +341,15 @@ impl World {
             && refusals
                 .since
                 .is_some_and(|since| since.elapsed() >= Refusals::LONG)
+    }
+
+    /// The target was ended, or started again: what was known of its connections is of the past.
+    pub(super) fn forget_connections(&self) {
+        self.idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+        *self.refusals.lock().unwrap_or_else(PoisonError::into_inner) = Refusals::default();
     }
 
     /// A connection to the endpoint: a warm one, or a new one.

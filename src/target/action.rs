@@ -54,7 +54,8 @@ impl Hooks {
 /// A server that the tool starts and kills itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Server {
-    /// How it is started; `port` is in its environment.
+    /// How it is started. In its environment are `port`, the further ports as `port_NAME`, and
+    /// `scratch`: an empty folder that stays over a restart and is removed at the end of the run.
     pub command: Command,
     /// Succeeds when it serves.
     pub ready: Option<Request>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The documents of a target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Documents {
-    /// An OpenAPI document: a file beside the target file, or a URL.
+    /// An OpenAPI document: a file beside the target file, a URL, or `GET /path` of the API itself.
     pub openapi: Option<String>,
     /// A page for people, which is not read.
     pub url: Option<String>,

@@ -10,19 +10,24 @@ use super::placeholder::Part;
 use super::placeholder::Placeholder;
 
 impl BaseUrl {
-    /// The URL; `port` is the port that the tool chose for the server, where the URL asks for it.
-    pub fn resolve(&self, port: Option<u16>) -> Result<Url, String> {
+    /// The URL; `port` gives the ports that the tool chose for the server, by name.
+    pub fn resolve(&self, port: impl Fn(Option<&str>) -> Option<u16>) -> Result<Url, String> {
         let mut text = String::new();
         for part in &self.template.parts {
-            match (part, port) {
-                (Part::Text(part), _) => text.push_str(part),
-                (Part::Placeholder(Placeholder::Port), Some(port)) => {
-                    text.push_str(&port.to_string());
+            let placeholder = match part {
+                Part::Text(part) => {
+                    text.push_str(part);
+                    continue;
                 }
-                (Part::Placeholder(placeholder), _) => {
-                    return Err(format!("${{{placeholder}}} has no value in base-url"));
-                }
-            }
+                Part::Placeholder(placeholder) => placeholder,
+            };
+            let chosen = match placeholder {
+                Placeholder::Port(name) => port(name.as_deref()),
+                _ => None,
+            };
+            let chosen =
+                chosen.ok_or_else(|| format!("${{{placeholder}}} has no value in base-url"))?;
+            text.push_str(&chosen.to_string());
         }
         let url = Url::parse(&text).map_err(|error| format!("`{text}` is no URL: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
@@ -39,7 +44,7 @@ impl BaseUrl {
 
     /// Its host.
     pub fn host(&self) -> Result<String, String> {
-        let url = self.resolve(Some(1))?;
+        let url = self.resolve(|_| Some(1))?;
         Ok(url.host_str().unwrap_or_default().to_string())
     }
 }

@@ -12,6 +12,7 @@ pub mod matcher;
 pub mod operation;
 pub mod parse;
 pub mod placeholder;
+pub mod port;
 pub mod principal;
 pub mod render;
 pub mod request;
@@ -28,6 +29,7 @@ pub mod variation;
 pub mod volatile;
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::yaml::Node;
@@ -86,6 +88,8 @@ pub struct Target {
     pub hooks: Hooks,
     /// A server that the tool starts itself.
     pub server: Option<Server>,
+    /// Names of the ports that it has beside `${port}`.
+    pub port_names: BTreeSet<String>,
     /// What its documents say.
     pub documents: Option<Documents>,
     /// Our receiver of the target's events.

@@ -48,8 +48,8 @@ pub enum Placeholder {
     Run,
     /// `${run.started}`: when the run began, RFC 3339.
     RunStarted,
-    /// `${port}`: the port that the tool chose for the server.
-    Port,
+    /// `${port}`, `${port.admin}`: a port that the tool chose for the server.
+    Port(Option<String>),
     /// `${sink.url}`: where the target delivers its events.
     SinkUrl,
     /// `${seconds}`: how far `advance-clock` moves the clock.
@@ -181,7 +181,8 @@ impl fmt::Display for Placeholder {
             }
             Placeholder::Run => out.write_str("run"),
             Placeholder::RunStarted => out.write_str("run.started"),
-            Placeholder::Port => out.write_str("port"),
+            Placeholder::Port(None) => out.write_str("port"),
+            Placeholder::Port(Some(name)) => write!(out, "port.{name}"),
             Placeholder::SinkUrl => out.write_str("sink.url"),
             Placeholder::Seconds => out.write_str("seconds"),
             Placeholder::Identity => out.write_str("identity"),

@@ -140,7 +140,7 @@ impl Trial<'_> {
     pub(super) fn render(&self, text: &str) -> Result<Rendered, RenderError> {
         let target = target(text);
         let operation = &target.operations[0];
-        let base = target.base_urls[0].resolve(Some(1)).expect("a URL");
+        let base = target.base_urls[0].resolve(|_| Some(1)).expect("a URL");
         let keyless = KeyPlace::None;
         let place = operation.key.as_ref().unwrap_or(&keyless);
         let using = match place {

@@ -136,14 +136,14 @@ fn a_scenario_kills_and_starts_the_server_without_hooks() {
     let folder = Folder::new();
     folder.write("t.yaml", &target(NOTES, READY));
     std::fs::create_dir(folder.path("own")).expect("a folder");
-    folder.write("own/crash.yaml", KILL);
+    folder.write("own/restarted.yaml", KILL);
     let done = folder.run(&[
         "run",
         "t.yaml",
         "--scenarios",
         "own",
         "--scenario",
-        "crash",
+        "restarted",
         "--report",
         "json=r.json",
     ]);

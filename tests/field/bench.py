@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -71,6 +72,19 @@ class Bench:
         return "POST /login" in " ".join(self.targets[target].values())
 
 
+# Ends a server's whole group without notice, or starts it again with what it has on disk.
+HOOK = """#!/bin/bash
+cd "$(dirname "$0")" || exit 1
+case "$1" in
+  kill) kill -s KILL -- "-$(cat group)" ;;
+  start)
+    setsid bash {script} {port} >>log 2>&1 </dev/null &
+    echo $! >group
+    ;;
+esac
+"""
+
+
 class Server:
     """One server, in a process group of its own, with a folder of its own."""
 
@@ -83,6 +97,10 @@ class Server:
         data = Path(self.folder.name) / "data"
         environment = dict(os.environ, FRESH="1", WORK_MS=WORK_MS, DATA_DIR=str(data))
         environment.pop("TTL_S", None)
+        self.again = dict(environment, FRESH="0")
+        script = shlex.quote(str(bench.script(target)))
+        self.hook = Path(self.folder.name) / "hook"
+        self.hook.write_text(HOOK.format(script=script, port=self.port))
         self.log = open(Path(self.folder.name) / "log", "wb")
         self.process = subprocess.Popen(
             ["bash", str(bench.script(target)), str(self.port)],
@@ -92,6 +110,8 @@ class Server:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        self.group_file = Path(self.folder.name) / "group"
+        self.group_file.write_text(str(self.process.pid))
 
     def __enter__(self):
         try:
@@ -138,17 +158,19 @@ class Server:
         return cookies
 
     def signal(self, what):
+        """Whether there is anybody left to hear it. A hook may have started another process."""
+        self.process.poll()
         try:
-            os.killpg(self.process.pid, what)
-        except ProcessLookupError:
-            pass
+            os.killpg(int(self.group_file.read_text()), what)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
 
     def stop(self):
         self.signal(signal.SIGTERM)
-        try:
-            self.process.wait(STOP_WITHIN)
-        except subprocess.TimeoutExpired:
-            pass
+        until = time.monotonic() + STOP_WITHIN
+        while self.signal(0) and time.monotonic() < until:
+            time.sleep(0.05)
         self.signal(signal.SIGKILL)
         self.process.wait()
         self.log.close()
@@ -172,7 +194,7 @@ def target_file(secrets):
     return HERE / ("session.yaml" if secrets else "target.yaml")
 
 
-def run(idemspec, server, secrets, arguments, within=600.0):
+def run(idemspec, server, secrets, arguments, within=1200.0):
     """Runs idemspec on the server's one operation; returns the exit code and what it said.
 
     1 and 3 are verdicts; after 4 there may still be a report that says why.
@@ -180,7 +202,7 @@ def run(idemspec, server, secrets, arguments, within=600.0):
     command = [idemspec, "run", str(target_file(secrets)), "--operation", OPERATION, "--quiet", *arguments]
     done = subprocess.run(
         command,
-        env=dict(os.environ, PORT=str(server.port), **secrets),
+        env=dict(server.again, PORT=str(server.port), HOOK=str(server.hook), **secrets),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -87,6 +87,17 @@ pub(super) const IGNORES_KEYS: &[&str] = &[
     "run/ledger/item-5/same-response:ledger",
     "scope/batch/item-5/effects-at-most",
     "webhook/silent-replay/item-8/events-ids-at-most",
+    "crash/after-effect/item-5/effects-at-most",
+    "crash/mid-work/item-5/effects-at-most",
+    "crash/before-effect/item-5/effects-at-most",
+    "crash/restart/item-5/effects-at-most",
+    "crash/before-effect/item-5/one-resource:retry+later",
+    "crash/restart/item-5/same-response:again",
+    "race/replicas/item-5/effects-at-most",
+    "race/replicas/item-5/one-resource:burst+lagging+later",
+    "replay/connections/item-5/effects-at-most",
+    "replay/connections/item-5/one-resource:first+again",
+    "replay/connections/item-5/outcome-never:again",
 ];
 
 /// What `runs-again-behind-stored-answer` breaks in every run.
@@ -116,6 +127,12 @@ pub(super) const RUNS_AGAIN_BEHIND_STORED_ANSWER: &[&str] = &[
     "replay/reworded#*/item-3/effects-at-most",
     "scope/batch/item-5/effects-at-most",
     "webhook/silent-replay/item-8/events-ids-at-most",
+    "crash/after-effect/item-5/effects-at-most",
+    "crash/mid-work/item-5/effects-at-most",
+    "crash/before-effect/item-5/effects-at-most",
+    "crash/restart/item-5/effects-at-most",
+    "race/replicas/item-5/effects-at-most",
+    "replay/connections/item-5/effects-at-most",
 ];
 
 /// What `replays-with-500` breaks in every run.
@@ -155,6 +172,11 @@ pub(super) const REPLAYS_WITH_500: &[&str] = &[
     "replay/reworded#*/item-3/keeps:equality",
     "replay/reworded#*/item-3/outcome-never:again",
     "run/ledger/item-5/outcome-never:ledger",
+    "crash/after-effect/item-5/recovered:retry",
+    "crash/mid-work/item-5/recovered:retry",
+    "crash/restart/item-5/no-server-error",
+    "crash/restart/item-5/same-response:again",
+    "replay/connections/item-5/outcome-never:again",
     "scope/batch/item-5/outcome-never:first+again",
 ];
 
@@ -171,6 +193,11 @@ pub(super) const RECORDS_AFTER_RESPONSE: &[&str] = &[
     "replay/exact#*/item-5/one-resource:first+again+later",
     "replay/exact#*/item-5/outcome-never:again+later",
     "replay/exact#*/item-5/same-response:again+later",
+    "race/replicas/item-5/effects-at-most",
+    "race/replicas/item-5/one-resource:burst+lagging+later",
+    "replay/connections/item-5/effects-at-most",
+    "replay/connections/item-5/one-resource:first+again",
+    "replay/connections/item-5/outcome-never:again",
 ];
 
 /// What `ignores-key-on-refunds` breaks in every run.
@@ -245,4 +272,15 @@ pub(super) const IGNORES_KEY_ON_REFUNDS: &[&str] = &[
     "create-refund:run/ledger/item-5/outcome-never:ledger",
     "create-refund:run/ledger/item-5/same-response:ledger",
     "create-refund:webhook/silent-replay/item-8/events-ids-at-most",
+    "create-refund:crash/after-effect/item-5/effects-at-most",
+    "create-refund:crash/mid-work/item-5/effects-at-most",
+    "create-refund:crash/before-effect/item-5/effects-at-most",
+    "create-refund:crash/restart/item-5/effects-at-most",
+    "create-refund:crash/before-effect/item-5/one-resource:retry+later",
+    "create-refund:crash/restart/item-5/same-response:again",
+    "create-refund:race/replicas/item-5/effects-at-most",
+    "create-refund:race/replicas/item-5/one-resource:burst+lagging+later",
+    "create-refund:replay/connections/item-5/effects-at-most",
+    "create-refund:replay/connections/item-5/one-resource:first+again",
+    "create-refund:replay/connections/item-5/outcome-never:again",
 ];

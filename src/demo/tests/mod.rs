@@ -133,7 +133,7 @@ impl Subject {
     }
 
     fn api(&self) -> Arc<Keyed> {
-        self.demo.api.upgrade().expect("the demo runs")
+        self.demo.instances[0].upgrade().expect("the demo runs")
     }
 }
 

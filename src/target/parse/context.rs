@@ -102,7 +102,7 @@ impl Site {
             Placeholder::Run | Placeholder::RunStarted => {
                 !matches!(part, PartOfFile::BaseUrl | PartOfFile::Loading)
             }
-            Placeholder::Port => part != PartOfFile::Loading,
+            Placeholder::Port(_) => part != PartOfFile::Loading,
             Placeholder::SinkUrl => {
                 if reader.document.get("sink").is_none() {
                     return Some("${sink.url} needs a top key `sink`".to_string());

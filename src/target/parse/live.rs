@@ -24,7 +24,7 @@ pub(super) fn base_url(reader: &Reader<'_>, node: &Node) -> Option<BaseUrl> {
     if reader.is_wrong(&node.span) {
         return None;
     }
-    match url.resolve(Some(1)) {
+    match url.resolve(|_| Some(1)) {
         Ok(_) => Some(url),
         Err(message) => {
             let problem = Diagnostic::error(message).at(node.span.clone());

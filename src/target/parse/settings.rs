@@ -21,6 +21,7 @@ use crate::target::action::Hooks;
 use crate::target::action::Server;
 use crate::target::operation::Fixture;
 use crate::target::operation::Operation;
+use crate::target::port;
 
 /// How long effects may take to show where the file says nothing.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -112,6 +113,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         limits,
         hooks: hooks.unwrap_or_default(),
         server,
+        port_names: port::names(&source),
         sink,
         documents,
         secrets: reader.secrets(),

@@ -15,6 +15,7 @@ use crate::target::placeholder::BUILT_IN;
 use crate::target::placeholder::Part;
 use crate::target::placeholder::Placeholder;
 use crate::target::placeholder::Template;
+use crate::target::port::is_name;
 use crate::target::secret::SecretValue;
 use crate::target::syntax;
 use crate::target::syntax::Piece;
@@ -123,7 +124,7 @@ impl Reader<'_> {
             "uuid" => Some(Placeholder::Uuid),
             "run" => Some(Placeholder::Run),
             "run.started" => Some(Placeholder::RunStarted),
-            "port" => Some(Placeholder::Port),
+            "port" => Some(Placeholder::Port(None)),
             "sink.url" => Some(Placeholder::SinkUrl),
             "seconds" => Some(Placeholder::Seconds),
             "identity" => Some(Placeholder::Identity),
@@ -145,6 +146,9 @@ impl Reader<'_> {
         }
         if let Some(selector) = name.strip_prefix("response:") {
             return self.selector_of(selector, place).map(Placeholder::Response);
+        }
+        if let Some(port) = name.strip_prefix("port.").filter(|port| is_name(port)) {
+            return Some(Placeholder::Port(Some(port.to_string())));
         }
         if let Some(length) = name.strip_prefix("filler:") {
             return self.filler(length, place);

@@ -121,9 +121,9 @@ fn a_file_with_everything_is_read() {
     let target = target(FULL);
     assert_eq!(target.name, "Payments API");
     assert_eq!(target.base_urls.len(), 2);
-    let second = target.base_urls[1].resolve(Some(9)).expect("a URL");
+    let second = target.base_urls[1].resolve(|_| Some(9)).expect("a URL");
     assert_eq!(second.as_str(), "http://127.0.0.1:9/v1");
-    assert!(target.base_urls[1].resolve(None).is_err());
+    assert!(target.base_urls[1].resolve(|_| None).is_err());
     assert!(target.contract.is_some());
     assert!(matches!(target.key, Some(KeyPlace::At { .. })));
     assert_eq!(target.principals.len(), 3);

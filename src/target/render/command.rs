@@ -11,8 +11,8 @@ use crate::target::placeholder::Values;
 use crate::target::principal::Principal;
 
 /// Names and values for the environment of a command: what has a value now of `marker`, `unique`,
-/// `key`, `identity`, `seconds`, `port`, `sink_url`, `run`, `now` and `today`, all variables, and the fixtures
-/// that the command mentions. What it mentions must have a value.
+/// `key`, `identity`, `seconds`, `port`, `sink_url`, `run`, `now` and `today`, all variables, the further
+/// ports, as `port_NAME`, and the fixtures that the command mentions. What it mentions must have a value.
 pub fn environment(
     command: &Command,
     target: &Target,
@@ -30,6 +30,11 @@ pub fn environment(
                 });
             }
             Err(_) => {}
+        }
+    }
+    for name in &target.port_names {
+        if let Ok(port) = values.get(&Placeholder::Port(Some(name.clone()))) {
+            environment.push((format!("port_{name}"), text_of(port)));
         }
     }
     let filling = Filling::plain(target, principal, values);
@@ -73,7 +78,7 @@ fn built_in() -> [(&'static str, Placeholder); 11] {
         ("key", Placeholder::Key),
         ("identity", Placeholder::Identity),
         ("seconds", Placeholder::Seconds),
-        ("port", Placeholder::Port),
+        ("port", Placeholder::Port(None)),
         ("sink_url", Placeholder::SinkUrl),
         ("run", Placeholder::Run),
         ("now", now(false)),

@@ -49,6 +49,12 @@ fn damage(flaw: Flaw) -> Damage {
             ],
             &["burst", "hang-up"],
         ),
+        Flaw::KeepsClaimOnCrash
+        | Flaw::RecordsOutsideTransaction
+        | Flaw::ForgetsKeysOnRestart
+        | Flaw::KeepsKeysPerInstance
+        | Flaw::LooksUpOnLaggingReplica => (&[], &[]),
+        Flaw::KeepsKeysPerConnection => (&[], EVERYTHING),
         Flaw::DropsClaimOnHangUp => (&["hang-up"], &[]),
         Flaw::AcceptsMissingKey => (&["missing-key", "empty-key"], &[]),
         Flaw::TakesPayloadForKey => (&["missing-key"], &[]),

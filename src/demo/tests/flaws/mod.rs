@@ -1,6 +1,7 @@
 //! Each flaw does what its sentence says, and a plain first payment works under every flaw.
 
 mod answers;
+mod crash;
 mod failures;
 mod isolation;
 mod payloads;
