@@ -206,7 +206,7 @@ fn placed(operation: &Operation, wanted: fn(&Placeholder) -> bool) -> Option<Car
             let mut path = Vec::new();
             step_to(tree, wanted, &mut path).then(|| Carrier::Form(form_name(&path)))
         }
-        Body::Multipart(_) | Body::Text(_) => None,
+        Body::Text(_) | Body::Multipart(_) => None,
     }
 }
 
