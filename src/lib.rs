@@ -13,14 +13,17 @@
 
 pub mod checklist;
 pub mod cli;
+pub mod client;
 pub mod contract;
 pub mod demo;
+pub mod demo_client;
 pub mod grade;
 pub mod hook;
 pub mod judge;
 pub mod openapi;
 pub mod outcome;
 pub mod plan;
+pub mod process;
 pub mod promise;
 pub mod report;
 pub mod runner;

@@ -1,6 +1,7 @@
 //! Scenario × operation × case, against what the target has: what will run, and why the rest does
 //! not. Pure.
 
+pub mod client;
 mod keys;
 
 use crate::checklist::ItemId;

@@ -5,6 +5,7 @@
 //! on a monotonic clock.
 
 use crate::hook::HookName;
+pub mod client;
 mod written;
 
 use crate::outcome::Outcome;

@@ -53,3 +53,21 @@ fn time_that_elapses_at_a_moment_does_so_beside_the_step_that_it_names() {
     assert!(read(&format!("  - {send}\n  - {elapse}\n")).is_err());
     assert!(read(&format!("  - {send}\n  - elapse: 90% retention\n")).is_ok());
 }
+
+#[test]
+fn every_client_scenario_parses_and_says_what_it_does_and_where_that_stands() {
+    let scenarios = library::client_scenarios().unwrap_or_else(|problems| {
+        let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        panic!("{}", text.join("\n"));
+    });
+    assert!(scenarios.len() >= 10, "only {}", scenarios.len());
+    for scenario in scenarios {
+        let id = &scenario.id;
+        assert!(
+            scenario.about.is_some_and(|about| about.len() > 60),
+            "{id} has no `about`"
+        );
+        assert!(!scenario.harmless.is_empty(), "{id} names nothing harmless");
+        assert!(!scenario.sources.is_empty(), "{id} has no source");
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::checklist::ItemId;
 use crate::demo::{Flaw, VARIANTS, Variant};
+use crate::demo_client::Habit;
 use crate::report::{self, Format, junit};
 use crate::scenario::Severity;
 use crate::yaml;
@@ -29,8 +30,15 @@ pub enum Command {
     Init(InitArgs),
     /// Start the demo API and run everything against it.
     Demo(DemoArgs),
+    /// Grade a client: stand before the API, lose its answers, and watch what it sends again.
+    Client(ClientArgs),
+    /// Be the demo client, with its habits.
+    #[command(hide = true)]
+    DemoClient(DemoClientArgs),
     /// Tell what changed between two runs.
     Compare(CompareArgs),
+    /// Remove what a run that was killed has left, as its ledger says.
+    Cleanup(CleanupArgs),
     /// Print the JSON Schema of the JSON report.
     Schema,
     /// Judge a recorded run again, under its own or another contract; send nothing.
@@ -43,6 +51,8 @@ pub enum Command {
     Lint(LintArgs),
     /// List scenarios, checklist items, contracts, promises, flaws or variants.
     List(ListArgs),
+    /// Hold demos that keep one contract each to all contracts: is each difference found?
+    Matrix(MatrixArgs),
     /// Say what a scenario, checklist item, contract, promise, flaw or variant means.
     Explain(ExplainArgs),
 }
@@ -80,6 +90,9 @@ pub struct RunArgs {
     /// Show every request that would be sent; send nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Write down at once all that is made, for `idemspec cleanup` after a run that was killed.
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
     /// Begin at this instant, such as 2026-12-01T12:00:00Z, so that several places begin together.
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub start_at: Option<SystemTime>,
@@ -178,6 +191,55 @@ pub struct DemoArgs {
     pub output: Output,
 }
 
+/// The arguments of `client`.
+#[derive(Debug, clap::Args)]
+pub struct ClientArgs {
+    /// The target file.
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// Grade the demo client with this habit instead of a command (see `idemspec list habits`).
+    #[arg(long, value_name = "NAME", value_parser = habit, conflicts_with_all = ["target", "upstream", "contract", "command"])]
+    pub habit: Option<Habit>,
+    /// The API that requests are let through to; without it, the demo API, as the contract says.
+    #[arg(long, value_name = "URL")]
+    pub upstream: Option<String>,
+    /// Grade against this contract instead of the target file's.
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
+    /// Set a variable of the target file (repeatable).
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// A file of NAME=VALUE lines with secrets.
+    #[arg(long, value_name = "FILE")]
+    pub secrets: Option<PathBuf>,
+    /// Go on although the target looks like a live one.
+    #[arg(long)]
+    pub live: bool,
+    /// A folder with scenarios of your own, beside the built-in ones.
+    #[arg(long, value_name = "DIR")]
+    pub scenarios: Option<PathBuf>,
+    /// Commands that run at once.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub jobs: usize,
+    /// Which scenarios.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// What is shown and written.
+    #[command(flatten)]
+    pub output: Output,
+    /// The command that makes one operation at $IDEMSPEC_URL, and its arguments.
+    #[arg(last = true, required_unless_present = "habit", value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// The arguments of the demo client.
+#[derive(Debug, clap::Args)]
+pub struct DemoClientArgs {
+    /// What it does.
+    #[arg(value_parser = habit)]
+    pub habit: Habit,
+}
+
 /// The arguments of `report`.
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
@@ -264,6 +326,29 @@ pub enum GateOn {
     Severity(Severity),
     /// Bearing on this item.
     Item(ItemId),
+}
+
+/// The arguments of `cleanup`.
+#[derive(Debug, clap::Args)]
+pub struct CleanupArgs {
+    /// The target file, which says how to clean up.
+    #[arg(value_name = "TARGET")]
+    pub target: PathBuf,
+    /// The file that `run --ledger` wrote.
+    #[arg(value_name = "LEDGER")]
+    pub ledger: PathBuf,
+    /// Set a variable of the target file (repeatable).
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// A file of NAME=VALUE lines with secrets.
+    #[arg(long, value_name = "FILE")]
+    pub secrets: Option<PathBuf>,
+    /// A host that may be written to, beside those that the target file names (repeatable).
+    #[arg(long, value_name = "HOST")]
+    pub allow_host: Vec<String>,
+    /// Go on although the target looks like a live one.
+    #[arg(long)]
+    pub live: bool,
 }
 
 /// The arguments of `compare`.
@@ -444,8 +529,27 @@ pub enum Listed {
     Promises,
     /// The defects that the demo can be given.
     Flaws,
+    /// What the demo client can be made to do.
+    Habits,
     /// The ways to behave that are right, which the demo can be given.
     Variants,
+}
+
+/// The arguments of `matrix`.
+#[derive(Debug, clap::Args)]
+pub struct MatrixArgs {
+    /// Only these contracts, as rows and columns; without any, all that are built in.
+    #[arg(value_name = "CONTRACT")]
+    pub contract: Vec<String>,
+    /// This scenario, case or folder of scenarios (repeatable), instead of all that are about promises.
+    #[arg(long, value_name = "ID")]
+    pub scenario: Vec<String>,
+    /// How many demos run at once.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub at_once: usize,
+    /// Write the matrix as a page in Markdown.
+    #[arg(long, value_name = "FILE")]
+    pub write: Option<PathBuf>,
 }
 
 /// The arguments of `explain`.
@@ -512,6 +616,14 @@ fn part(text: &str) -> Result<Part, String> {
         Some((number, of)) if (1..=of).contains(&number) => Ok(Part { number, of }),
         _ => Err("write a part such as 1/4".to_owned()),
     }
+}
+
+fn habit(name: &str) -> Result<Habit, String> {
+    let names = || Habit::ALL.iter().map(|habit| habit.name());
+    Habit::from_name(name).ok_or_else(|| match yaml::nearest(name, names()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`idemspec list habits` shows all".to_owned(),
+    })
 }
 
 fn instant(text: &str) -> Result<SystemTime, String> {

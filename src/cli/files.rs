@@ -5,6 +5,7 @@ use super::failure::Failure;
 use super::screen;
 use crate::grade::Report;
 use crate::report::{self, Options};
+use crate::scenario::client::ClientScenario;
 use crate::scenario::{self, Scenario};
 use crate::yaml::{Diagnostic, Source, Span};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,25 @@ pub fn read(path: &Path) -> Result<Arc<Source>, Failure> {
 /// # Errors
 /// When the folder cannot be read or holds none, or with all that is wrong with the files.
 pub fn scenarios(folder: &Path) -> Result<Vec<Scenario>, Failure> {
+    of_a_side(folder, false, |id, source| {
+        scenario::parse(id, source, false)
+    })
+}
+
+/// Every scenario about clients in a folder and the folders in it.
+///
+/// # Errors
+/// As for [`scenarios`].
+pub fn client_scenarios(folder: &Path) -> Result<Vec<ClientScenario>, Failure> {
+    of_a_side(folder, true, scenario::client::parse)
+}
+
+/// The scenarios of one side in a folder; those of the other side are left alone.
+fn of_a_side<T>(
+    folder: &Path,
+    client: bool,
+    parse: impl Fn(&str, Arc<Source>) -> Result<T, Vec<Diagnostic>>,
+) -> Result<Vec<T>, Failure> {
     let mut paths = Vec::new();
     collect(folder, &mut paths)?;
     paths.sort();
@@ -58,8 +78,13 @@ pub fn scenarios(folder: &Path) -> Result<Vec<Scenario>, Failure> {
     let mut scenarios = Vec::new();
     let mut problems = Vec::new();
     for path in paths {
+        let source = read(&path)?;
+        let root = crate::yaml::parse(Arc::clone(&source));
+        if root.is_ok_and(|root| scenario::client::is_client(&root)) != client {
+            continue;
+        }
         let id = id(path.strip_prefix(folder).unwrap_or(&path));
-        match scenario::parse(&id, read(&path)?, false) {
+        match parse(&id, source) {
             Ok(scenario) => scenarios.push(scenario),
             Err(found) => problems.extend(found),
         }

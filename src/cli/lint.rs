@@ -51,7 +51,11 @@ fn problems(path: &Path, source: Arc<Source>) -> Vec<Diagnostic> {
         Ok(root) => root,
         Err(problem) => return vec![problem],
     };
-    if is_scenario(&root) {
+    if scenario::client::is_client(&root) {
+        scenario::client::parse(&files::id(path), source)
+            .err()
+            .unwrap_or_default()
+    } else if is_scenario(&root) {
         scenario::parse(&files::id(path), source, false)
             .err()
             .unwrap_or_default()

@@ -8,6 +8,7 @@ use super::select;
 use crate::checklist::ItemId;
 use crate::contract;
 use crate::demo::{Flaw, VARIANTS};
+use crate::demo_client::Habit;
 use crate::promise::Promise;
 use std::fmt::Write;
 
@@ -29,6 +30,10 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
                 (promise.name().to_owned(), about.to_owned())
             })
             .collect(),
+        Listed::Habits => Habit::ALL
+            .iter()
+            .map(|habit| (habit.name().to_owned(), habit.says().to_owned()))
+            .collect(),
         Listed::Flaws => Flaw::ALL
             .iter()
             .map(|flaw| {
@@ -46,17 +51,25 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
 }
 
 fn scenarios() -> Result<Vec<(String, String)>, Failure> {
-    let scenarios = select::built_in()?;
-    Ok(scenarios
+    let row = |id: String, title: &str, cases: usize| {
+        let cases = match cases {
+            0 | 1 => String::new(),
+            more => format!(" ({more} cases)"),
+        };
+        (id, format!("{title}{cases}"))
+    };
+    let mut rows: Vec<(String, String)> = select::built_in()?
         .into_iter()
-        .map(|scenario| {
-            let cases = match scenario.cases.len() {
-                0 | 1 => String::new(),
-                more => format!(" ({more} cases)"),
-            };
-            (scenario.id, format!("{}{cases}", scenario.title))
-        })
-        .collect())
+        .map(|scenario| row(scenario.id, &scenario.title, scenario.cases.len()))
+        .collect();
+    let client = select::all_client(None)?;
+    rows.extend(
+        client
+            .into_iter()
+            .map(|scenario| row(scenario.id, &scenario.title, scenario.cases.len())),
+    );
+    rows.sort();
+    Ok(rows)
 }
 
 fn contracts() -> Result<Vec<(String, String)>, Failure> {

@@ -4,7 +4,9 @@ use super::args::Selection;
 use super::compare;
 use super::failure::Failure;
 use super::files;
+use crate::checklist::ItemId;
 use crate::plan::Plan;
+use crate::scenario::client::{ClientCase, ClientScenario};
 use crate::scenario::{Case, Scenario, library};
 use crate::yaml;
 use std::collections::BTreeSet;
@@ -26,14 +28,33 @@ pub fn all(own: Option<&Path>) -> Result<Vec<Scenario>, Failure> {
     let mut scenarios = built_in()?;
     for scenario in own.map(files::scenarios).transpose()?.unwrap_or_default() {
         if scenarios.iter().any(|other| other.id == scenario.id) {
-            return Err(Failure::Usage(format!(
-                "`{}` is the id of a built-in scenario: give the file another name",
-                scenario.id
-            )));
+            return Err(taken(&scenario.id));
         }
         scenarios.push(scenario);
     }
     Ok(scenarios)
+}
+
+/// The built-in scenarios about clients and those of a folder.
+///
+/// # Errors
+/// When the folder's files are wrong, or one has the id of a built-in scenario.
+pub fn all_client(own: Option<&Path>) -> Result<Vec<ClientScenario>, Failure> {
+    let mut scenarios = library::client_scenarios().map_err(Failure::BadFiles)?;
+    let own = own.map(files::client_scenarios).transpose()?;
+    for scenario in own.unwrap_or_default() {
+        if scenarios.iter().any(|other| other.id == scenario.id) {
+            return Err(taken(&scenario.id));
+        }
+        scenarios.push(scenario);
+    }
+    Ok(scenarios)
+}
+
+fn taken(id: &str) -> Failure {
+    Failure::Usage(format!(
+        "`{id}` is the id of a built-in scenario: give the file another name"
+    ))
 }
 
 /// The scenarios that are selected, with the cases that are.
@@ -41,27 +62,93 @@ pub fn all(own: Option<&Path>) -> Result<Vec<Scenario>, Failure> {
 /// # Errors
 /// When an id or an item selects nothing.
 pub fn selected(scenarios: Vec<Scenario>, by: &Selection) -> Result<Vec<Scenario>, Failure> {
+    narrowed(scenarios, by)
+}
+
+/// The scenarios about clients that are selected, with the cases that are.
+///
+/// # Errors
+/// When an id or an item selects nothing.
+pub fn selected_client(
+    scenarios: Vec<ClientScenario>,
+    by: &Selection,
+) -> Result<Vec<ClientScenario>, Failure> {
+    narrowed(scenarios, by)
+}
+
+/// What can be selected by its id, its cases and its items.
+trait Selectable {
+    type Case;
+    fn id(&self) -> &str;
+    fn items(&self) -> Vec<ItemId>;
+    fn case_id(&self, case: &Self::Case) -> String;
+    fn cases(&mut self) -> &mut Vec<Self::Case>;
+    fn all_cases(&self) -> &[Self::Case];
+}
+
+impl Selectable for Scenario {
+    type Case = Case;
+    fn id(&self) -> &str {
+        &self.id
+    }
+    fn items(&self) -> Vec<ItemId> {
+        self.expect.iter().map(|(item, _)| *item).collect()
+    }
+    fn case_id(&self, case: &Case) -> String {
+        Scenario::case_id(self, case)
+    }
+    fn cases(&mut self) -> &mut Vec<Case> {
+        &mut self.cases
+    }
+    fn all_cases(&self) -> &[Case] {
+        &self.cases
+    }
+}
+
+impl Selectable for ClientScenario {
+    type Case = ClientCase;
+    fn id(&self) -> &str {
+        &self.id
+    }
+    fn items(&self) -> Vec<ItemId> {
+        self.expect.iter().map(|(item, _)| *item).collect()
+    }
+    fn case_id(&self, case: &ClientCase) -> String {
+        ClientScenario::case_id(self, case)
+    }
+    fn cases(&mut self) -> &mut Vec<ClientCase> {
+        &mut self.cases
+    }
+    fn all_cases(&self) -> &[ClientCase] {
+        &self.cases
+    }
+}
+
+fn narrowed<S: Selectable>(scenarios: Vec<S>, by: &Selection) -> Result<Vec<S>, Failure> {
     for wanted in &by.scenario {
-        if !scenarios.iter().any(|scenario| touches(wanted, scenario)) {
-            return Err(unknown(wanted, &scenarios));
+        let touches = |scenario: &S| {
+            let mut cases = scenario.all_cases().iter();
+            cases.any(|case| scenario.case_id(case).starts_with(wanted))
+        };
+        if !scenarios.iter().any(touches) {
+            return Err(unknown(wanted, scenarios.iter().map(S::id)));
         }
     }
     let mut selected = Vec::new();
     for mut scenario in scenarios {
-        let bears = by.item.is_empty()
-            || scenario
-                .expect
-                .iter()
-                .any(|(item, _)| by.item.contains(item));
-        if !bears {
+        let items = scenario.items();
+        if !by.item.is_empty() && !by.item.iter().any(|item| items.contains(item)) {
             continue;
         }
         if !by.scenario.is_empty() {
-            let mut cases = std::mem::take(&mut scenario.cases);
-            cases.retain(|case| by.scenario.iter().any(|id| is_meant(id, &scenario, case)));
-            scenario.cases = cases;
+            let mut cases = std::mem::take(scenario.cases());
+            cases.retain(|case| {
+                let id = scenario.case_id(case);
+                by.scenario.iter().any(|wanted| id.starts_with(wanted))
+            });
+            *scenario.cases() = cases;
         }
-        if !scenario.cases.is_empty() {
+        if !scenario.all_cases().is_empty() {
             selected.push(scenario);
         }
     }
@@ -114,20 +201,7 @@ pub fn narrow(plan: &mut Plan, by: &Selection) -> Result<(), Failure> {
     Ok(())
 }
 
-fn touches(wanted: &str, scenario: &Scenario) -> bool {
-    scenario
-        .cases
-        .iter()
-        .any(|case| is_meant(wanted, scenario, case))
-}
-
-/// Whether the case's id is the wanted one or begins with it.
-fn is_meant(wanted: &str, scenario: &Scenario, case: &Case) -> bool {
-    scenario.case_id(case).starts_with(wanted)
-}
-
-fn unknown(wanted: &str, scenarios: &[Scenario]) -> Failure {
-    let ids = scenarios.iter().map(|scenario| scenario.id.as_str());
+fn unknown<'a>(wanted: &str, ids: impl Iterator<Item = &'a str>) -> Failure {
     Failure::Usage(match yaml::nearest(wanted, ids) {
         Some(near) => format!("there is no scenario `{wanted}`: did you mean `{near}`?"),
         None => format!("there is no scenario `{wanted}`: `idemspec list` shows all"),

@@ -94,7 +94,7 @@ pub(super) fn stop_on_interrupt(runner: &Arc<Runner>) {
 
 /// Waits for Ctrl-C or SIGTERM; `false` if neither can be heard.
 #[cfg(unix)]
-async fn asked_to_end() -> bool {
+pub(super) async fn asked_to_end() -> bool {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         return tokio::signal::ctrl_c().await.is_ok();
@@ -107,6 +107,6 @@ async fn asked_to_end() -> bool {
 
 /// Waits for Ctrl-C; `false` if it cannot be heard.
 #[cfg(not(unix))]
-async fn asked_to_end() -> bool {
+pub(super) async fn asked_to_end() -> bool {
     tokio::signal::ctrl_c().await.is_ok()
 }

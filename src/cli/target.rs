@@ -81,6 +81,18 @@ pub fn from_file(
     ready(source, &options, &Surroundings, instead)
 }
 
+/// Loads a target from a text of our own.
+///
+/// # Errors
+/// All that is wrong with it.
+pub fn from_text(name: &str, text: &str) -> Result<Ready, Failure> {
+    let source = Source {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    };
+    ready(Arc::new(source), &Options::default(), &Surroundings, None)
+}
+
 /// Refuses what looks like a live API, unless `live` was said.
 ///
 /// # Errors

@@ -8,9 +8,11 @@ use crate::checklist::ItemId;
 use crate::contract::Contract;
 use crate::judge::{Finding, Observation, Tally};
 use crate::promise::{Level, Promise, Strength};
+use crate::scenario::client::ClientScenario;
 use crate::scenario::{Check, Scenario, Severity};
 use crate::target_check::CheckedLine;
 use crate::transcript::Transcript;
+use crate::transcript::client::ClientTranscript;
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,7 +43,57 @@ pub fn grade(
     contracts: &BTreeMap<String, Contract>,
     headlines: Vec<String>,
 ) -> Report {
-    let scenarios: Vec<CaseReport> = judged.into_iter().map(case_report).collect();
+    whole(
+        about,
+        judged.into_iter().map(case_report).collect(),
+        contracts,
+        headlines,
+    )
+}
+
+/// One case of a client scenario with what came of it.
+#[derive(Clone, Debug)]
+pub struct JudgedClient {
+    /// The operation, by its name in the target file.
+    pub operation: String,
+    /// The scenario.
+    pub scenario: Arc<ClientScenario>,
+    /// Which of its cases.
+    pub case: usize,
+    /// Why it does not apply, if it does not.
+    pub skipped: Option<String>,
+    /// What happened.
+    pub transcript: ClientTranscript,
+    /// What it means, as [`crate::judge::client::judge`] found.
+    pub findings: Vec<Finding>,
+}
+
+/// The report of an audit of a client.
+pub fn grade_client(about: RunInfo, judged: Vec<JudgedClient>, headlines: Vec<String>) -> Report {
+    let cases = judged.into_iter().map(|judged| {
+        let case = judged.scenario.cases.get(judged.case);
+        CaseReport {
+            operation: judged.operation,
+            scenario: judged.scenario.id.clone(),
+            case: case.and_then(|case| case.name.clone()),
+            title: judged.scenario.title.clone(),
+            severity: judged.scenario.severity,
+            skipped: judged.skipped,
+            findings: judged.findings,
+            known: BTreeMap::new(),
+            transcript: Transcript::default(),
+            client: Some(judged.transcript),
+        }
+    });
+    whole(about, cases.collect(), &BTreeMap::new(), headlines)
+}
+
+fn whole(
+    about: RunInfo,
+    scenarios: Vec<CaseReport>,
+    contracts: &BTreeMap<String, Contract>,
+    headlines: Vec<String>,
+) -> Report {
     let findings: Vec<&Finding> = scenarios.iter().flat_map(|case| &case.findings).collect();
     let checklist: Vec<GradedItem> = ItemId::all()
         .map(|item| items::grade(item, &findings))
@@ -131,6 +183,7 @@ fn case_report(judged: Judged) -> CaseReport {
         known: BTreeMap::new(),
         findings,
         transcript,
+        client: None,
     }
 }
 
@@ -317,6 +370,9 @@ pub struct CaseReport {
     /// What happened.
     #[serde(flatten)]
     pub transcript: Transcript,
+    /// What a client sent, where it is a client that was judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientTranscript>,
 }
 
 impl CaseReport {

@@ -5,6 +5,7 @@ mod agrees;
 mod answered;
 mod backends;
 mod bounded;
+pub mod client;
 mod documented;
 mod effects;
 mod events;

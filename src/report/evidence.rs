@@ -1,6 +1,7 @@
 //! The round in which a finding can be seen, as tables and lines that the reports for people
 //! share.
 
+use super::attempts;
 use super::clean::{clip, line, shorten};
 use crate::grade::CaseReport;
 use crate::judge::Finding;
@@ -38,6 +39,9 @@ pub(super) fn round<'a>(case: &'a CaseReport, finding: &Finding) -> Option<&'a R
 
 /// The evidence of a finding as plain text: the tables, then requests and responses in full.
 pub(super) fn text(case: &CaseReport, finding: &Finding, width: u16) -> String {
+    if let Some(client) = &case.client {
+        return attempts::text(client, finding, width);
+    }
     let Some(round) = round(case, finding) else {
         return String::new();
     };
@@ -311,7 +315,7 @@ pub(super) fn millis(time: Duration, start: Duration) -> String {
     }
 }
 
-fn bare(width: u16) -> Table {
+pub(super) fn bare(width: u16) -> Table {
     let mut table = plain_table(width);
     table.load_style(presets::NOTHING);
     table

@@ -2,6 +2,7 @@
 //! or graded here, and nothing is written anywhere.
 
 mod again;
+mod attempts;
 mod clean;
 pub mod console;
 pub mod curl;

@@ -6,6 +6,7 @@ use super::guard::Guard;
 use super::rendering::Filling;
 use super::round::locked;
 use super::world::{World, endpoint};
+use crate::process::{Group, Signal, signal};
 use crate::scenario::PrincipalRole;
 use crate::target::action::Server;
 use crate::target::render::command::environment;
@@ -44,15 +45,6 @@ pub(super) struct ManagedServer {
 struct Running {
     child: Child,
     group: Group,
-}
-
-/// Ends its whole process group when it is dropped.
-struct Group(Option<i32>);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        signal(self.0, Signal::Kill);
-    }
 }
 
 impl Drop for ManagedServer {
@@ -304,26 +296,3 @@ async fn serves(world: &World, server: &Server, left: Duration) -> Result<(), St
         ))
     }
 }
-
-enum Signal {
-    Terminate,
-    Kill,
-}
-
-/// Sends a signal to a whole process group.
-#[cfg(unix)]
-fn signal(group: Option<i32>, signal: Signal) {
-    let number = match signal {
-        Signal::Terminate => libc::SIGTERM,
-        Signal::Kill => libc::SIGKILL,
-    };
-    // 0 and 1 would be our own group and everybody.
-    if let Some(group) = group.filter(|group| *group > 1) {
-        // SAFETY: kill takes two numbers and touches no memory of ours.
-        unsafe { libc::kill(-group, number) };
-    }
-}
-
-/// Without process groups only the child itself ends, when it is dropped.
-#[cfg(not(unix))]
-fn signal(_group: Option<i32>, _signal: Signal) {}

@@ -29,18 +29,13 @@ pub(super) fn read_cases(
     let Some(node) = cases else {
         return vec![plain(problems)];
     };
-    let Some(entries) = node.as_map().filter(|entries| !entries.is_empty()) else {
-        problems.push(
-            Diagnostic::error("cases is a map from names to changed steps")
-                .at(node.span.first_line())
-                .help("cases: { plain: {}, slow: { first: { variant: slow } } }"),
-        );
+    let laid_over = laid_over(shared, node, &CHANGEABLE, problems);
+    if laid_over.is_empty() {
         return vec![plain(problems)];
-    };
-    entries
-        .iter()
-        .map(|entry| {
-            let nodes = changed(shared, entry, problems);
+    }
+    laid_over
+        .into_iter()
+        .map(|(name, nodes)| {
             // What is wrong in the shared steps is said once, not once for each case.
             let mut own = Vec::new();
             let steps = read_steps(&nodes, &mut own);
@@ -51,7 +46,7 @@ pub(super) fn read_cases(
             }
             ReadCase {
                 case: Case {
-                    name: Some(entry.key.clone()),
+                    name: Some(name),
                     steps,
                 },
                 nodes,
@@ -60,8 +55,38 @@ pub(super) fn read_cases(
         .collect()
 }
 
+/// Each case's name with the shared steps and its own fields laid over them. `changeable` are the
+/// kinds of steps whose fields a case may change.
+pub(super) fn laid_over(
+    shared: &[Node],
+    cases: &Node,
+    changeable: &[&str],
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<(String, Vec<Node>)> {
+    let Some(entries) = cases.as_map().filter(|entries| !entries.is_empty()) else {
+        problems.push(
+            Diagnostic::error("cases is a map from names to changed steps")
+                .at(cases.span.first_line())
+                .help("cases: { plain: {}, slow: { first: { variant: slow } } }"),
+        );
+        return Vec::new();
+    };
+    entries
+        .iter()
+        .map(|entry| {
+            let nodes = changed(shared, entry, changeable, problems);
+            (entry.key.clone(), nodes)
+        })
+        .collect()
+}
+
 /// The shared steps with those of the case laid over.
-fn changed(shared: &[Node], case: &Entry, problems: &mut Vec<Diagnostic>) -> Vec<Node> {
+fn changed(
+    shared: &[Node],
+    case: &Entry,
+    changeable: &[&str],
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<Node> {
     let Entry {
         key,
         key_span,
@@ -94,10 +119,10 @@ fn changed(shared: &[Node], case: &Entry, problems: &mut Vec<Diagnostic>) -> Vec
     for patch in patches {
         match names.iter().find(|(name, _)| *name == patch.key) {
             None => problems.push(unknown_step(key, patch, &names)),
-            Some((name, kind)) if !CHANGEABLE.contains(&kind.as_str()) => problems.push(
+            Some((name, kind)) if !changeable.contains(&kind.as_str()) => problems.push(
                 Diagnostic::error(format!("`{name}` is a {kind}, which no case can change"))
                     .at(patch.key_span.clone())
-                    .help(format!("cases change {}", CHANGEABLE.join(", "))),
+                    .help(format!("cases change {}", changeable.join(", "))),
             ),
             Some((name, _)) if patch.value.as_map().is_none() => problems.push(
                 Diagnostic::error(format!("the changes of `{name}` are a map of fields"))

@@ -1,5 +1,6 @@
 //! The scenarios that are built in.
 
+use super::client::{self, ClientScenario};
 use super::{Scenario, parse};
 use crate::yaml::{Diagnostic, Source};
 use include_dir::{Dir, include_dir};
@@ -7,24 +8,43 @@ use std::sync::Arc;
 
 static SCENARIOS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/scenarios");
 
-/// Every built-in scenario, in the order of the ids.
+/// The folder of the scenarios about clients.
+const CLIENT: &str = "client/";
+
+/// Every built-in scenario about servers, in the order of the ids.
 ///
 /// # Errors
 /// A built-in file that does not parse; a test keeps this from happening.
 pub fn scenarios() -> Result<Vec<Scenario>, Vec<Diagnostic>> {
+    files()
+        .filter(|(id, _)| !id.starts_with(CLIENT))
+        .map(|(id, text)| parse(&id, source(&id, text), true))
+        .collect()
+}
+
+/// Every built-in scenario about clients, in the order of the ids.
+///
+/// # Errors
+/// A built-in file that does not parse; a test keeps this from happening.
+pub fn client_scenarios() -> Result<Vec<ClientScenario>, Vec<Diagnostic>> {
+    files()
+        .filter(|(id, _)| id.starts_with(CLIENT))
+        .map(|(id, text)| client::parse(&id, source(&id, text)))
+        .collect()
+}
+
+fn files() -> impl Iterator<Item = (String, &'static str)> {
     let mut files = Vec::new();
     collect(&SCENARIOS, &mut files);
     files.sort();
-    files
-        .into_iter()
-        .map(|(id, text)| {
-            let source = Source {
-                name: format!("scenarios/{id}.yaml"),
-                text: text.to_owned(),
-            };
-            parse(&id, Arc::new(source), true)
-        })
-        .collect()
+    files.into_iter()
+}
+
+fn source(id: &str, text: &str) -> Arc<Source> {
+    Arc::new(Source {
+        name: format!("scenarios/{id}.yaml"),
+        text: text.to_owned(),
+    })
 }
 
 /// The text of a built-in scenario.

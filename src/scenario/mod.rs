@@ -5,6 +5,7 @@
 
 mod cases;
 mod check;
+pub mod client;
 mod expectation;
 mod fault;
 mod first_sent;

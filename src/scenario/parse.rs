@@ -23,8 +23,21 @@ use std::time::Duration;
 /// Everything that is wrong with the file, each with its place.
 pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, Vec<Diagnostic>> {
     let root = yaml::parse(source).map_err(|diagnostic| vec![diagnostic])?;
+    if super::client::is_client(&root) {
+        let place = root.key_at("side").unwrap_or_else(|| root.span.clone());
+        return Err(vec![
+            Diagnostic::error("this scenario is about a client")
+                .at(place)
+                .help("`idemspec client` runs it"),
+        ]);
+    }
     let fields: Fields = yaml::decode(&root).map_err(|diagnostic| vec![diagnostic])?;
     let mut problems = Vec::new();
+    if let Some(side) = fields.side.filter(|side| side.as_text() != Some("server")) {
+        problems.push(
+            Diagnostic::error("a scenario is about one side: `server`, or `client`").at(side.span),
+        );
+    }
 
     let needs = read_needs(&fields.needs, &mut problems);
     let rounds = read_rounds(fields.rounds.as_ref()).unwrap_or_else(|problem| {
@@ -41,7 +54,7 @@ pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, V
     }
     let read = read_cases(&fields.steps, fields.cases.as_ref(), &mut problems);
     let assume = read_list(&fields.assume, Expectation::assumed, &mut problems);
-    let expect = read_expect(&fields.expect, &mut problems);
+    let expect = read_expect(&fields.expect, Expectation::read, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }
@@ -74,6 +87,8 @@ pub fn parse(id: &str, source: Arc<Source>, library: bool) -> Result<Scenario, V
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Fields {
     title: String,
+    /// Read so that a client's scenario is told for what it is.
+    side: Option<Node>,
     about: Option<String>,
     #[serde(default)]
     harmless: Vec<String>,
@@ -116,7 +131,7 @@ fn read_needs(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Need> {
     needs
 }
 
-fn read_rounds(node: Option<&Node>) -> Result<Rounds, Diagnostic> {
+pub(super) fn read_rounds(node: Option<&Node>) -> Result<Rounds, Diagnostic> {
     #[derive(Deserialize)]
     #[serde(rename_all = "kebab-case", deny_unknown_fields)]
     struct RoundsFields {
@@ -170,11 +185,11 @@ fn read_rounds(node: Option<&Node>) -> Result<Rounds, Diagnostic> {
     })
 }
 
-fn read_list(
+fn read_list<T>(
     nodes: &[Node],
-    read: fn(&Node) -> Result<Expectation, Diagnostic>,
+    read: fn(&Node) -> Result<T, Diagnostic>,
     problems: &mut Vec<Diagnostic>,
-) -> Vec<Expectation> {
+) -> Vec<T> {
     let mut list = Vec::new();
     for node in nodes {
         match read(node) {
@@ -185,7 +200,11 @@ fn read_list(
     list
 }
 
-fn read_expect(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<(ItemId, Expectation)> {
+pub(super) fn read_expect<T>(
+    node: &Node,
+    read: fn(&Node) -> Result<T, Diagnostic>,
+    problems: &mut Vec<Diagnostic>,
+) -> Vec<(ItemId, T)> {
     let mut expect = Vec::new();
     let Some(entries) = node.as_map() else {
         problems.push(
@@ -219,7 +238,7 @@ fn read_expect(node: &Node, problems: &mut Vec<Diagnostic>) -> Vec<(ItemId, Expe
                     .help("add at least one expectation, or leave the item out"),
             ),
             Some(list) => expect.extend(
-                read_list(list, Expectation::read, problems)
+                read_list(list, read, problems)
                     .into_iter()
                     .map(|expectation| (item, expectation)),
             ),

@@ -3,6 +3,7 @@
 //! in. It knows nothing of contracts or scenarios, and never touches the network.
 
 pub mod action;
+pub mod client;
 mod derive;
 pub mod documents;
 pub mod duration;
@@ -36,6 +37,7 @@ use crate::yaml::Node;
 
 use action::Hooks;
 use action::Server;
+use client::Client;
 use documents::Documents;
 use key::KeyPlace;
 use operation::Fixture;
@@ -88,6 +90,8 @@ pub struct Target {
     pub hooks: Hooks,
     /// A server that the tool starts itself.
     pub server: Option<Server>,
+    /// How its client is told where to go, and what is known of it.
+    pub client: Client,
     /// Names of the ports that it has beside `${port}`.
     pub port_names: BTreeSet<String>,
     /// What its documents say.

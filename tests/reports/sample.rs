@@ -92,6 +92,7 @@ pub fn case(scenario: &str, case: Option<&str>) -> CaseReport {
         known: BTreeMap::new(),
         findings: Vec::new(),
         transcript: Transcript::default(),
+        client: None,
     }
 }
 

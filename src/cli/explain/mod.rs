@@ -1,6 +1,7 @@
 //! What something means, in words: a scenario, a checklist item, a contract, a promise, a flaw, a variant.
 
 mod check;
+mod client;
 mod contract;
 mod document;
 mod request;
@@ -16,6 +17,7 @@ use super::select;
 use crate::checklist::ItemId;
 use crate::contract::PROFILES;
 use crate::demo::{Flaw, Tier, VARIANTS, Variant};
+use crate::demo_client::Habit;
 use crate::promise::Promise;
 use crate::scenario::Scenario;
 use crate::yaml;
@@ -42,7 +44,7 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
 /// When nothing has this id, with the nearest that there is; or a built-in contract is broken.
 pub fn in_words(id: &str, scenarios: &[Scenario]) -> Result<String, Failure> {
     if let Some(item) = ItemId::from_name(id).or_else(|| ItemId::from_name(&format!("item-{id}"))) {
-        return Ok(item_in_words(item, scenarios));
+        return item_in_words(item, scenarios);
     }
     let (path, case) = match id.split_once('#') {
         Some((path, case)) => (path, Some(case)),
@@ -60,6 +62,9 @@ pub fn in_words(id: &str, scenarios: &[Scenario]) -> Result<String, Failure> {
     {
         return contract::promise_in_words(promise, scenarios);
     }
+    if let Some(text) = client::in_words(path, case)? {
+        return Ok(text);
+    }
     if let Some(flaw) = Flaw::from_name(id) {
         return Ok(flaw_in_words(flaw, scenarios));
     }
@@ -76,14 +81,15 @@ fn unknown(id: &str, scenarios: &[Scenario]) -> Failure {
         .chain(PROFILES.iter().map(|profile| profile.name))
         .chain(Promise::ALL.iter().map(|promise| promise.name()))
         .chain(Flaw::ALL.iter().map(|flaw| flaw.name()))
-        .chain(VARIANTS.iter().map(|variant| variant.name));
+        .chain(VARIANTS.iter().map(|variant| variant.name))
+        .chain(Habit::ALL.iter().map(|habit| habit.name()));
     Failure::Usage(match yaml::nearest(id, known) {
         Some(near) => format!("nothing is called `{id}`: did you mean `{near}`?"),
         None => format!("nothing is called `{id}`: `idemspec list` shows what there is"),
     })
 }
 
-fn item_in_words(id: ItemId, scenarios: &[Scenario]) -> String {
+fn item_in_words(id: ItemId, scenarios: &[Scenario]) -> Result<String, Failure> {
     let item = id.item();
     let mut text = format!(
         "{id}: {}\n\n{}\n\nWhy it matters: {}\nSource: {}\n",
@@ -93,13 +99,15 @@ fn item_in_words(id: ItemId, scenarios: &[Scenario]) -> String {
         .iter()
         .filter(|scenario| scenario.expect.iter().any(|(item, _)| *item == id))
         .collect();
-    if bearing.is_empty() {
+    let others = client::that_bear_on(id)?;
+    if bearing.is_empty() && others.is_empty() {
         text.push_str("\nNo scenario of this version bears on it.\n");
     } else {
         text.push_str("\nScenarios that bear on it:\n");
         list(&bearing, &mut text);
+        text.push_str(&others);
     }
-    text
+    Ok(text)
 }
 
 fn list(scenarios: &[&Scenario], text: &mut String) {

@@ -5,6 +5,7 @@ use crate::checklist::ItemId;
 use crate::grade::Report;
 use crate::judge::Finding;
 use crate::report::again;
+use crate::report::attempts;
 use crate::report::clean::line;
 use crate::report::entry::Standing;
 use crate::report::evidence;
@@ -40,6 +41,11 @@ fn block(report: &Report, broken: &Broken<'_>, look: &Look, text: &mut String) {
             explained.push(finding.item);
             let item = finding.item.item();
             let _ = writeln!(text, "      why it matters: {}", item.why);
+        }
+    }
+    if let (Some(client), Some(finding)) = (&case.client, broken.findings().next()) {
+        for row in attempts::text(client, finding, look.width - 4).lines() {
+            let _ = writeln!(text, "    {row}");
         }
     }
     if let Some(command) = again::command(report, case) {

@@ -33,3 +33,4 @@ pub use done::{Delivery, Done, Ending, FaultReport, LateResponse, Response, Time
 pub use flight::{Cutter, Flight, Moment};
 pub use release::{ReleaseSpread, Releaser, release_at, release_together};
 pub use request::{Close, Controls, Fault, Hold, Outgoing, ResponsePart};
+pub use tls::client as client_config;

@@ -12,7 +12,10 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 use crate::runner::wire::connect::{TlsOptions, WireError};
 
 /// A configuration without ALPN. Sessions are not resumed: each connection stands for itself.
-pub(super) fn client(options: TlsOptions) -> Result<ClientConfig, WireError> {
+///
+/// # Errors
+/// A certificate or key that cannot be used.
+pub fn client(options: TlsOptions) -> Result<ClientConfig, WireError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()

@@ -2,6 +2,7 @@
 //! names every mistake; nothing is read but through the [`Environment`] that is handed in.
 
 mod action;
+mod client;
 mod context;
 mod documents;
 mod fixture;

@@ -7,6 +7,7 @@ use crate::yaml::Entry;
 use crate::yaml::Node;
 use crate::yaml::Value;
 
+use super::client::client;
 use super::context::PartOfFile;
 use super::limits::limits;
 use super::live;
@@ -89,6 +90,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
     let limits_node = fields.take("limits");
     let hooks = fields.take("hooks").map(|node| hooks(reader, node));
     let server = fields.take("server").and_then(|node| server(reader, node));
+    let client = fields.take("client").map(|node| client(reader, node));
     let documents = fields.take("documents").map(|node| reader.documents(node));
     let sink = fields.take("sink").and_then(|node| reader.sink(node));
     fields.finish();
@@ -113,6 +115,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         limits,
         hooks: hooks.unwrap_or_default(),
         server,
+        client: client.unwrap_or_default(),
         port_names: port::names(&source),
         sink,
         documents,

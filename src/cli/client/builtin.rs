@@ -1,0 +1,66 @@
+//! The audit of the demo client, as the command `idemspec client --habit NAME` and the self-test
+//! make it.
+
+use super::{Job, audited};
+use crate::cli::failure::Failure;
+use crate::cli::progress::Callback;
+use crate::cli::select;
+use crate::cli::target;
+use crate::demo_client::Habit;
+use crate::grade::Report;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The hidden command that is the demo client.
+pub const COMMAND: &str = "demo-client";
+
+/// The target file of the demo client's API: the demo, which also takes requests without a key, and
+/// says what is to be retried.
+const TARGET: &str = include_str!("demo-client-target.yaml");
+
+/// What the contract asks for, but not of a client that gives up at once.
+const STATUSES: &str = "    statuses: [409, 429, 5xx]\n";
+
+/// What only a client knows that keeps its keys on disk.
+const RESUMES: &str = "  resumes: true\n";
+const LOOKUP: &str = "    lookup: { by-reference: GET /payments }\n";
+
+/// The report on the demo client with a habit. `program` is this program; `scenarios` narrows what is
+/// run, by ids.
+///
+/// # Errors
+/// When the audit cannot begin.
+pub async fn habit_report(
+    program: &Path,
+    habit: Habit,
+    selection: &crate::cli::args::Selection,
+    jobs: usize,
+    progress: &Callback,
+) -> Result<Report, Failure> {
+    let scenarios = select::selected_client(select::all_client(None)?, selection)?;
+    let job = Job {
+        ready: target::from_text("the demo client's target file", &text(habit))?,
+        scenarios: scenarios.into_iter().map(Arc::new).collect(),
+        operation: None,
+        upstream: None,
+        command: vec![
+            program.display().to_string(),
+            COMMAND.to_owned(),
+            habit.name().to_owned(),
+        ],
+        jobs,
+    };
+    audited(job, progress).await
+}
+
+fn text(habit: Habit) -> String {
+    match habit {
+        Habit::KeepsKeyOnDisk => {
+            TARGET
+                .replacen("  #resumes\n", RESUMES, 1)
+                .replacen("    #lookup\n", LOOKUP, 1)
+        }
+        Habit::NeverRetries | Habit::SendsNoKeyAndNeverRetries => TARGET.replacen(STATUSES, "", 1),
+        _ => TARGET.to_owned(),
+    }
+}

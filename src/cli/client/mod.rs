@@ -1,0 +1,338 @@
+//! Grading a client: the line of the other side, from scenarios and target over transcripts and
+//! findings to the report.
+
+mod baseline;
+pub mod builtin;
+mod upstream;
+
+use super::args::{ClientArgs, DemoClientArgs, Selection};
+use super::exit::Exit;
+use super::failure::Failure;
+use super::present::show;
+use super::progress::{Callback, Progress};
+use super::run::{FORMAT, micros, runtime, unknown_operation};
+use super::select;
+use super::server::asked_to_end;
+use super::target::{self, Ready};
+use crate::client::{self, Answers, Audit, Authority, CERTIFICATE, Clock, MOST_ATTEMPTS, Subject};
+use crate::contract::Contract;
+use crate::demo_client::{self, Habit};
+use crate::grade::{JudgedClient, Report, RunInfo, grade_client};
+use crate::judge;
+use crate::plan::client::why_not;
+use crate::scenario::client::ClientScenario;
+use crate::target::client::base_path;
+use crate::transcript::client::{ClientFacts, ClientTranscript};
+use baseline::Baseline;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Instant, SystemTime};
+use tokio::sync::Semaphore;
+use upstream::Behind;
+
+/// What is asked for, with everything read and chosen.
+struct Job {
+    ready: Ready,
+    scenarios: Vec<Arc<ClientScenario>>,
+    /// The operation that is judged, where it is named.
+    operation: Option<String>,
+    upstream: Option<String>,
+    command: Vec<String>,
+    jobs: usize,
+}
+
+/// Grades a client.
+///
+/// # Errors
+/// When the arguments or the files are wrong, or the audit cannot begin.
+pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
+    refuse_what_is_about_apis(&args)?;
+    if let Some(habit) = args.habit {
+        return of_the_demo_client(habit, &args);
+    }
+    let Some(file) = &args.target else {
+        return Err(Failure::Usage(
+            "name the target file with --target, or a habit of the demo client with --habit"
+                .to_owned(),
+        ));
+    };
+    let ready = target::from_file(
+        file,
+        &args.set,
+        args.secrets.as_deref(),
+        &[],
+        args.contract.as_deref(),
+    )?;
+    if args.upstream.is_some() {
+        target::refuse_live(&ready, args.live)?;
+    }
+    let scenarios = select::all_client(args.scenarios.as_deref())?;
+    let scenarios = select::selected_client(scenarios, &args.selection)?;
+    let operation = args.selection.operation.first().cloned();
+    if let Some(name) = &operation
+        && ready.target.operation(name).is_none()
+    {
+        return Err(unknown_operation(name, &ready.target));
+    }
+    let job = Job {
+        ready,
+        scenarios: scenarios.into_iter().map(Arc::new).collect(),
+        operation,
+        upstream: args.upstream,
+        command: args.command,
+        jobs: args.jobs.max(1),
+    };
+    runtime()?.block_on(async {
+        let progress = Progress::new(args.output.quiet);
+        let report = audited(job, &progress.callback()).await;
+        progress.finish();
+        show(report?, &args.output, args.selection.narrows()).map(|shown| shown.exit)
+    })
+}
+
+/// Refuses wishes that only a run against an API can fulfil.
+fn refuse_what_is_about_apis(args: &ClientArgs) -> Result<(), Failure> {
+    let Selection {
+        only_failed,
+        shard,
+        repeat,
+        ..
+    } = &args.selection;
+    let wishes = [
+        ("--write-contract", args.output.write_contract.is_some()),
+        ("--bundle", args.output.bundle.is_some()),
+        ("--only-failed", only_failed.is_some()),
+        ("--shard", shard.is_some()),
+        ("--repeat", repeat.is_some()),
+    ];
+    match wishes.iter().find(|(_, wished)| *wished) {
+        Some((name, _)) => Err(Failure::Usage(format!(
+            "{name} is about an API: `idemspec run` knows it"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn of_the_demo_client(habit: Habit, args: &ClientArgs) -> Result<Exit, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|problem| Failure::Unable(format!("this program cannot be found: {problem}")))?;
+    runtime()?.block_on(async {
+        let progress = Progress::new(args.output.quiet);
+        let report = builtin::habit_report(
+            &program,
+            habit,
+            &args.selection,
+            args.jobs.max(1),
+            &progress.callback(),
+        )
+        .await;
+        progress.finish();
+        show(report?, &args.output, args.selection.narrows()).map(|shown| shown.exit)
+    })
+}
+
+/// Is the demo client: what `--habit` runs as its command.
+///
+/// # Errors
+/// When it is not told where the API is.
+pub fn be_the_demo_client(args: &DemoClientArgs) -> Result<Exit, Failure> {
+    let url = std::env::var("IDEMSPEC_URL")
+        .map_err(|_| Failure::Usage("IDEMSPEC_URL says where the API is".to_owned()))?;
+    let state = std::env::var("IDEMSPEC_STATE")
+        .ok()
+        .map(|folder| format!("{folder}/key"));
+    match demo_client::run(args.habit, &url, state.as_deref()) {
+        Ok(true) => Ok(Exit::Clean),
+        Ok(false) => Ok(Exit::Failed),
+        Err(why) => Err(Failure::Usage(why)),
+    }
+}
+
+/// Audits a client; Ctrl-C ends it, and what was seen until then is reported.
+async fn audited(job: Job, progress: &Callback) -> Result<Report, Failure> {
+    let began = Instant::now();
+    let Job {
+        ready,
+        scenarios,
+        operation,
+        upstream,
+        command,
+        jobs,
+    } = job;
+    let contract = |name: &str| ready.contracts.get(name);
+    let first = operation
+        .as_deref()
+        .or_else(|| Some(ready.target.operations.first()?.name.as_str()));
+    let own = first
+        .and_then(contract)
+        .ok_or_else(|| Failure::Usage("the target has no operation".to_owned()))?;
+    let behind = Behind::start(&ready, own, upstream.as_deref()).await?;
+    let folder = Folder::new()?;
+    let authority = Authority::new().map_err(Failure::Unable)?;
+    let certificate = folder.0.join(CERTIFICATE);
+    std::fs::write(&certificate, authority.certificate())
+        .map_err(|problem| Failure::Unable(format!("{}: {problem}", certificate.display())))?;
+    let audit = Audit {
+        subject: Arc::new(Subject::new(&ready.target, contract)),
+        upstream: behind.upstream.clone(),
+        answers: Answers::of(own),
+        authority: Arc::new(authority),
+        folder: folder.0.clone(),
+        command,
+        client: ready.target.client.clone(),
+        base_path: base_path(&ready.target),
+        counts_refused: client::counts_refused(),
+        clock: Clock::start(),
+        permits: Arc::new(Semaphore::new(jobs)),
+    };
+    let mut about = RunInfo {
+        idemspec: env!("CARGO_PKG_VERSION").to_owned(),
+        format: FORMAT,
+        started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        target: format!("a client of {}", ready.target.name),
+        base_urls: vec![behind.says()],
+        file: ready.file.clone(),
+        ..RunInfo::default()
+    };
+    let baseline = tokio::select! {
+        baseline = Baseline::of(&audit, &ready, operation.as_deref()) => baseline,
+        true = asked_to_end() => Err("it was told to stop".to_owned()),
+    };
+    let (judged, headlines) = match baseline {
+        Ok(baseline) => {
+            let own = contract(&baseline.operation).unwrap_or(own);
+            about.contract.clone_from(&own.name);
+            let finished = Mutex::default();
+            let all = all_cases(&audit, &scenarios, &baseline, own, &finished, progress);
+            tokio::select! {
+                () = all => {}
+                true = asked_to_end() => about.stopped = Some("it was told to stop".to_owned()),
+            }
+            let mut finished: Vec<(usize, JudgedClient)> = finished
+                .into_inner()
+                .unwrap_or_else(PoisonError::into_inner);
+            finished.sort_by_key(|(place, _)| *place);
+            let judged = finished.into_iter().map(|(_, judged)| judged).collect();
+            (judged, baseline.headlines(&audit))
+        }
+        Err(why) => {
+            about.contract.clone_from(&own.name);
+            about.stopped = Some(why);
+            (Vec::new(), Vec::new())
+        }
+    };
+    behind.stop().await;
+    about.requests = requests(&judged);
+    about.took_micros = micros(began);
+    Ok(grade_client(about, judged, headlines))
+}
+
+/// Runs and judges every case, as many at once as there are permits.
+async fn all_cases(
+    audit: &Audit,
+    scenarios: &[Arc<ClientScenario>],
+    baseline: &Baseline,
+    contract: &Contract,
+    finished: &Mutex<Vec<(usize, JudgedClient)>>,
+    progress: &Callback,
+) {
+    let cases: Vec<(&Arc<ClientScenario>, usize)> = scenarios
+        .iter()
+        .flat_map(|scenario| (0..scenario.cases.len()).map(move |case| (scenario, case)))
+        .collect();
+    let total = cases.len();
+    let done = AtomicUsize::new(0);
+    let all = cases
+        .into_iter()
+        .enumerate()
+        .map(|(place, (scenario, case))| {
+            let done = &done;
+            async move {
+                let judged = one_case(audit, scenario, case, baseline, contract).await;
+                let id = scenario.case_id(&scenario.cases[case]);
+                progress(&id, done.fetch_add(1, Ordering::Relaxed) + 1, total);
+                let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
+                finished.push((place, judged));
+            }
+        });
+    futures::future::join_all(all).await;
+}
+
+async fn one_case(
+    audit: &Audit,
+    scenario: &Arc<ClientScenario>,
+    place: usize,
+    baseline: &Baseline,
+    contract: &Contract,
+) -> JudgedClient {
+    let case = &scenario.cases[place];
+    let subject = baseline.operation.as_str();
+    let facts = ClientFacts {
+        most_attempts: MOST_ATTEMPTS,
+        ..baseline.facts.clone()
+    };
+    let mut transcript = ClientTranscript {
+        facts,
+        rounds: Vec::new(),
+    };
+    let skipped = why_not(case, &audit.client, baseline.facts.operations);
+    if let Some(why) = &skipped {
+        return JudgedClient {
+            operation: baseline.operation.clone(),
+            scenario: Arc::clone(scenario),
+            case: place,
+            findings: judge::client::skipped(subject, scenario, case, why),
+            skipped,
+            transcript,
+        };
+    }
+    let id = scenario.case_id(case);
+    let rounds = scenario.rounds;
+    let mut findings = Vec::new();
+    let mut upto = rounds.count;
+    while transcript.rounds.len() < rounds.up_to as usize {
+        let from = u32::try_from(transcript.rounds.len()).unwrap_or(u32::MAX);
+        let more = (from..upto).map(|number| audit.round(&id, case, number + 1));
+        transcript
+            .rounds
+            .extend(futures::future::join_all(more).await);
+        findings = judge::client::judge(subject, scenario, case, contract, &transcript);
+        if !judge::client::wants_more_rounds(&findings) {
+            break;
+        }
+        upto = rounds.up_to;
+    }
+    JudgedClient {
+        operation: baseline.operation.clone(),
+        scenario: Arc::clone(scenario),
+        case: place,
+        skipped: None,
+        transcript,
+        findings,
+    }
+}
+
+fn requests(judged: &[JudgedClient]) -> u64 {
+    let rounds = judged.iter().flat_map(|judged| &judged.transcript.rounds);
+    rounds.map(|round| round.attempts.len() as u64).sum()
+}
+
+/// A folder for the audit, which goes with it.
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new() -> Result<Folder, Failure> {
+        let name = format!("idemspec-{}", uuid::Uuid::new_v4().simple());
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path)
+            .map_err(|problem| Failure::Unable(format!("{}: {problem}", path.display())))?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A temporary folder that stays does no harm.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

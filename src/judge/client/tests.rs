@@ -1,0 +1,225 @@
+//! Pauses and waits are judged by written attempts: what varies, what grows, what is too little.
+
+use super::judge;
+use crate::contract::{self, Contract};
+use crate::scenario::client::{ClientFault, ClientScenario, DropAt, Pause, PauseForm, Says, parse};
+use crate::transcript::client::{
+    Attempt, AttemptRequest, ClientFacts, ClientRound, ClientTranscript, RunEnd, RunFacts,
+};
+use crate::verdict::Verdict;
+use crate::yaml::Source;
+use std::sync::Arc;
+use std::time::Duration;
+
+fn ms(number: u64) -> Duration {
+    Duration::from_millis(number)
+}
+
+fn scenario(faults: &str, expect: &str) -> ClientScenario {
+    let text = format!(
+        "title: T\nside: client\nsteps:\n  - run: {{ as: own, faults: [ {faults} ], then: repeat }}\n  - run: {{ as: one, faults: [ {faults} ], then: repeat }}\nexpect:\n  item-7:\n    - {expect}\n"
+    );
+    let source = Source {
+        name: "t.yaml".to_owned(),
+        text,
+    };
+    parse("client/t", Arc::new(source)).unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn generic() -> Contract {
+    contract::resolve(None).expect("generic")
+}
+
+/// One run whose attempts have these pauses between them; each takes 1 ms.
+fn round(number: u32, run: &str, fault: ClientFault, pauses: &[u64], late: u64) -> ClientRound {
+    let mut began = ms(100);
+    let mut attempts = Vec::new();
+    for pause in pauses.iter().map(Some).chain([None]) {
+        attempts.push(Attempt {
+            run: run.to_owned(),
+            operation: Some("pay".to_owned()),
+            looks_up: false,
+            connection: 1,
+            reused: false,
+            protocol: "HTTP/1.1".to_owned(),
+            began,
+            ended: began + ms(1),
+            fault,
+            request: Some(AttemptRequest {
+                method: "POST".to_owned(),
+                target: "/pay".to_owned(),
+                headers: Vec::new(),
+                key: Some("k".to_owned()),
+                marker: None,
+                body_bytes: 2,
+                body_digest: "d".to_owned(),
+                credentials: None,
+                body: "{}".to_owned(),
+            }),
+            status: None,
+            asked_back: None,
+            trouble: None,
+        });
+        began += ms(1 + pause.copied().unwrap_or_default());
+    }
+    ClientRound {
+        number,
+        runs: vec![RunFacts {
+            name: run.to_owned(),
+            began: Duration::ZERO,
+            ended: began,
+            end: RunEnd::Exited(1),
+            wrote: String::new(),
+            lateness: ms(late),
+        }],
+        attempts,
+    }
+}
+
+const LOST: ClientFault = ClientFault::Drop {
+    at: DropAt::Processed,
+    close: crate::scenario::Close::Fin,
+};
+
+/// The verdict on the runs `one` with these pauses, one round each.
+fn verdict<P: AsRef<[u64]>>(expect: &str, rounds: &[P], late: u64) -> (Verdict, String) {
+    let scenario = scenario("{ drop: processed }", expect);
+    let rounds = rounds
+        .iter()
+        .zip(1..)
+        .map(|(pauses, number)| round(number, "one", LOST, pauses.as_ref(), late));
+    let transcript = ClientTranscript {
+        facts: ClientFacts {
+            operations: 1,
+            most_attempts: 40,
+            ..ClientFacts::default()
+        },
+        rounds: rounds.collect(),
+    };
+    let findings = judge(
+        "pay",
+        &scenario,
+        &scenario.cases[0],
+        &generic(),
+        &transcript,
+    );
+    (findings[0].verdict, findings[0].reason.clone())
+}
+
+const STEADY: [[u64; 2]; 12] = [[500, 1000]; 12];
+const VARIED: [[u64; 2]; 7] = [
+    [410, 700],
+    [480, 990],
+    [520, 810],
+    [390, 770],
+    [450, 940],
+    [500, 720],
+    [440, 830],
+];
+
+#[test]
+fn pauses_that_vary_hold_and_steady_ones_fail_once_there_are_enough_of_them() {
+    let varies = "varies: { of: one }";
+    assert_eq!(verdict(varies, &STEADY, 0).0, Verdict::Fail);
+    assert_eq!(verdict(varies, &VARIED, 0).0, Verdict::Pass);
+    assert_eq!(verdict(varies, &VARIED[..5], 0).0, Verdict::Inconclusive);
+    assert_eq!(verdict(varies, &STEADY[..8], 0).0, Verdict::Inconclusive);
+    assert_eq!(verdict(varies, &[[0_u64; 0]; 6], 0).0, Verdict::Skip);
+}
+
+#[test]
+fn a_late_machine_makes_no_pause_vary_and_no_steady_pause_pass() {
+    let varies = "varies: { of: one }";
+    let (verdict_late, reason) = verdict(varies, &VARIED, 60);
+    assert_eq!(verdict_late, Verdict::Inconclusive, "{reason}");
+    assert_eq!(
+        verdict(varies, &STEADY, 60).0,
+        Verdict::Fail,
+        "lateness never makes steady"
+    );
+}
+
+#[test]
+fn pauses_grow_or_vary() {
+    let grows = "grows: { of: one }";
+    assert_eq!(verdict(grows, &STEADY, 0).0, Verdict::Pass);
+    assert_eq!(verdict(grows, &[[500_u64, 505]; 12], 0).0, Verdict::Fail);
+    assert_eq!(verdict(grows, &[[500_u64]; 12], 0).0, Verdict::Skip);
+    assert_eq!(
+        verdict(grows, &[[500_u64, 505]; 12], 200).0,
+        Verdict::Inconclusive
+    );
+}
+
+#[test]
+fn no_pause_at_all_fails_and_a_missing_first_one_does_not() {
+    let pauses = "pauses: { of: one }";
+    assert_eq!(verdict(pauses, &[[2_u64, 3]; 6], 0).0, Verdict::Fail);
+    assert_eq!(verdict(pauses, &[[2_u64, 900]; 6], 0).0, Verdict::Pass);
+}
+
+#[test]
+fn attempts_have_a_bound_and_layers_are_named() {
+    let attempts = "attempts: { of: one, at-most: 6 }";
+    let (verdict_of_nine, reason) = verdict(attempts, &[[5_u64, 5, 300, 5, 5, 300, 5, 5]], 0);
+    assert_eq!(verdict_of_nine, Verdict::Fail);
+    assert!(reason.contains("3 times 3"), "{reason}");
+    assert_eq!(verdict(attempts, &[[5_u64, 5]], 0).0, Verdict::Pass);
+    assert_eq!(verdict(attempts, &[[0_u64; 0]], 0).0, Verdict::Skip);
+}
+
+/// The verdict on a client that by itself waits `own` and, asked for 2 s, waits `waited`.
+fn waits(own: u64, waited: u64, form: PauseForm) -> Verdict {
+    let fault = ClientFault::Answer {
+        says: Says::Status(503),
+        pause: Some(Pause {
+            time: ms(2000),
+            form,
+        }),
+    };
+    let expect = "waits: { of: one, than: own }";
+    let mut scenario = scenario("{ answer: { status: 503, retry-after: 2s } }", expect);
+    for run in &mut scenario.cases[0].runs {
+        run.faults = vec![fault];
+    }
+    let mut whole = round(1, "one", fault, &[waited], 0);
+    let end = whole.attempts[0].ended;
+    whole.attempts[0].asked_back = Some(end + ms(2000));
+    let by_itself = round(1, "own", fault, &[own], 0);
+    whole.runs.extend(by_itself.runs);
+    whole.attempts.extend(by_itself.attempts);
+    let transcript = ClientTranscript {
+        facts: ClientFacts {
+            operations: 1,
+            most_attempts: 40,
+            ..ClientFacts::default()
+        },
+        rounds: vec![whole],
+    };
+    judge(
+        "pay",
+        &scenario,
+        &scenario.cases[0],
+        &generic(),
+        &transcript,
+    )[0]
+    .verdict
+}
+
+#[test]
+fn retry_after_is_shown_only_where_it_asks_for_more() {
+    assert_eq!(waits(500, 2010, PauseForm::Seconds), Verdict::Pass);
+    assert_eq!(
+        waits(500, 1990, PauseForm::Seconds),
+        Verdict::Pass,
+        "tolerance"
+    );
+    assert_eq!(waits(500, 1900, PauseForm::Seconds), Verdict::Fail);
+    assert_eq!(
+        waits(500, 1100, PauseForm::Date),
+        Verdict::Pass,
+        "whole seconds"
+    );
+    assert_eq!(waits(500, 900, PauseForm::Date), Verdict::Fail);
+    assert_eq!(waits(2500, 2500, PauseForm::Seconds), Verdict::Inconclusive);
+}
