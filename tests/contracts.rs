@@ -3,6 +3,7 @@
 
 use futures::StreamExt;
 use idemspec::cli::args::Selection;
+use idemspec::cli::matrix::{chosen, make};
 use idemspec::cli::policy::{policy_of, retention_of};
 use idemspec::cli::run::Trial;
 use idemspec::contract::{PROFILES, named};
@@ -102,6 +103,34 @@ async fn under_another_contract_it_fails_in_the_promises_that_differ() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_of_a_few_contracts_is_told_from_the_others() {
+    let names = [
+        "demo",
+        "oasis-repeatable-1.0",
+        "redis-middleware",
+        "worldpay",
+    ];
+    let contracts = chosen(&names.map(str::to_owned)).expect("they are built in");
+    let scenarios = [&SAMPLE[..], &["key/uuid-case", "expiry/over"]].concat();
+    let scenarios: Vec<String> = scenarios.into_iter().map(str::to_owned).collect();
+    let made = make(&contracts, &scenarios, AT_ONCE, &|_| {})
+        .await
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    assert_eq!(made.unexpected(), "", "{}", made.page());
+    assert_eq!(made.pairs.len(), names.len() * names.len());
+    let agree: Vec<(&str, &str)> = made
+        .pairs
+        .iter()
+        .filter(|pair| pair.kept != pair.held && pair.differs.is_empty())
+        .map(|pair| (pair.kept.as_str(), pair.held.as_str()))
+        .collect();
+    assert_eq!(agree, [("worldpay", "demo")], "{}", made.page());
+    let page = made.page();
+    assert!(page.contains(env!("CARGO_PKG_VERSION")), "{page}");
+    assert!(page.contains("| demo | = |"), "{page}");
 }
 
 #[test]

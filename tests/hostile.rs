@@ -1,6 +1,10 @@
 //! Targets that do everything but what they should. Such a run never ends well, never hangs, never
 //! panics, and always says what is the matter.
 
+#[path = "hostile/cleanup.rs"]
+mod cleanup;
+#[path = "hostile/redaction.rs"]
+mod redaction;
 #[path = "hostile/server.rs"]
 mod server;
 #[path = "hostile/tool.rs"]

@@ -37,6 +37,8 @@ pub enum Command {
     DemoClient(DemoClientArgs),
     /// Tell what changed between two runs.
     Compare(CompareArgs),
+    /// Remove what a run that was killed has left, as its ledger says.
+    Cleanup(CleanupArgs),
     /// Print the JSON Schema of the JSON report.
     Schema,
     /// Judge a recorded run again, under its own or another contract; send nothing.
@@ -49,6 +51,8 @@ pub enum Command {
     Lint(LintArgs),
     /// List scenarios, checklist items, contracts, promises, flaws or variants.
     List(ListArgs),
+    /// Hold demos that keep one contract each to all contracts: is each difference found?
+    Matrix(MatrixArgs),
     /// Say what a scenario, checklist item, contract, promise, flaw or variant means.
     Explain(ExplainArgs),
 }
@@ -86,6 +90,9 @@ pub struct RunArgs {
     /// Show every request that would be sent; send nothing.
     #[arg(long)]
     pub dry_run: bool,
+    /// Write down at once all that is made, for `idemspec cleanup` after a run that was killed.
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
     /// Begin at this instant, such as 2026-12-01T12:00:00Z, so that several places begin together.
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub start_at: Option<SystemTime>,
@@ -321,6 +328,29 @@ pub enum GateOn {
     Item(ItemId),
 }
 
+/// The arguments of `cleanup`.
+#[derive(Debug, clap::Args)]
+pub struct CleanupArgs {
+    /// The target file, which says how to clean up.
+    #[arg(value_name = "TARGET")]
+    pub target: PathBuf,
+    /// The file that `run --ledger` wrote.
+    #[arg(value_name = "LEDGER")]
+    pub ledger: PathBuf,
+    /// Set a variable of the target file (repeatable).
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+    /// A file of NAME=VALUE lines with secrets.
+    #[arg(long, value_name = "FILE")]
+    pub secrets: Option<PathBuf>,
+    /// A host that may be written to, beside those that the target file names (repeatable).
+    #[arg(long, value_name = "HOST")]
+    pub allow_host: Vec<String>,
+    /// Go on although the target looks like a live one.
+    #[arg(long)]
+    pub live: bool,
+}
+
 /// The arguments of `compare`.
 #[derive(Debug, clap::Args)]
 pub struct CompareArgs {
@@ -503,6 +533,23 @@ pub enum Listed {
     Habits,
     /// The ways to behave that are right, which the demo can be given.
     Variants,
+}
+
+/// The arguments of `matrix`.
+#[derive(Debug, clap::Args)]
+pub struct MatrixArgs {
+    /// Only these contracts, as rows and columns; without any, all that are built in.
+    #[arg(value_name = "CONTRACT")]
+    pub contract: Vec<String>,
+    /// This scenario, case or folder of scenarios (repeatable), instead of all that are about promises.
+    #[arg(long, value_name = "ID")]
+    pub scenario: Vec<String>,
+    /// How many demos run at once.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub at_once: usize,
+    /// Write the matrix as a page in Markdown.
+    #[arg(long, value_name = "FILE")]
+    pub write: Option<PathBuf>,
 }
 
 /// The arguments of `explain`.

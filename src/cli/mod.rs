@@ -5,6 +5,7 @@ mod again;
 pub mod args;
 mod bundle;
 pub mod check;
+pub mod cleanup;
 pub mod client;
 pub mod compare;
 mod dry_run;
@@ -17,6 +18,7 @@ pub mod init;
 pub mod lint;
 pub mod list;
 mod many;
+pub mod matrix;
 pub mod merge;
 mod places;
 pub mod policy;
@@ -70,12 +72,14 @@ fn obey(command: Command) -> Result<Exit, Failure> {
         Command::Client(args) => client::client(args),
         Command::DemoClient(args) => client::be_the_demo_client(&args),
         Command::Compare(args) => compare::compare(&args),
+        Command::Cleanup(args) => cleanup::cleanup(&args),
         Command::Schema => schema::print(),
         Command::Report(args) => report::report(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Selftest(args) => selftest::selftest(&args),
         Command::Lint(args) => lint::lint(&args),
         Command::List(args) => list::list(&args),
+        Command::Matrix(args) => matrix::matrix(&args),
         Command::Explain(args) => explain::explain(&args),
     }
 }

@@ -374,7 +374,7 @@ fn text(pattern: &Regex) -> Result<Said, String> {
 }
 
 /// The steps to a place that a path leads to. What stands anywhere stands under `error`.
-fn steps(path: &str) -> Result<Vec<Step>, String> {
+pub(super) fn steps(path: &str) -> Result<Vec<Step>, String> {
     let unknown = || format!("the demo does not write what is at `{path}`");
     let member = |name: &str| Step::Member(name.to_owned());
     let mut rest = path.strip_prefix('$').ok_or_else(unknown)?;

@@ -4,9 +4,13 @@ use super::screen;
 use crate::report::line;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::time::Duration;
 
-/// Takes what is tried now, how much is done, and how much there is in all.
+/// Takes what begins now, if anything does, how much is done, and how much there is in all.
 pub type Callback = Box<dyn Fn(&str, usize, usize) + Send + Sync>;
+
+/// How often the bar shows that time passes.
+const TICK: Duration = Duration::from_millis(500);
 
 /// How progress is shown.
 #[derive(Debug)]
@@ -29,9 +33,12 @@ impl Progress {
             return Progress::Lines;
         }
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {wide_msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {elapsed} {wide_msg}")
+        {
             bar.set_style(style);
         }
+        // What takes long is not taken for dead.
+        bar.enable_steady_tick(TICK);
         Progress::Bar(bar)
     }
 
@@ -43,11 +50,15 @@ impl Progress {
                 Box::new(move |name, done, total| {
                     bar.set_length(total as u64);
                     bar.set_position(done as u64);
-                    bar.set_message(line(name).into_owned());
+                    if !name.is_empty() {
+                        bar.set_message(line(name).into_owned());
+                    }
                 })
             }
             Progress::Lines => Box::new(|name, done, total| {
-                screen::remark(&format!("[{done}/{total}] {}", line(name)));
+                if !name.is_empty() {
+                    screen::remark(&format!("[{done}/{total}] {}", line(name)));
+                }
             }),
             Progress::Silent => Box::new(|_, _, _| {}),
         }

@@ -5,8 +5,8 @@ use super::failure::Failure;
 use super::{files, run};
 use crate::contract::{self, Contract};
 use crate::grade::{self, Judged, Report, RunInfo};
-use crate::judge;
-use crate::scenario::{self, Scenario, library};
+use crate::judge::{self, Finding};
+use crate::scenario::{self, Expectation, Scenario, library};
 use crate::transcript::Transcript;
 use crate::yaml::Source;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,32 @@ impl Recorded {
         )
     }
 
+    /// The findings of all cases that ran, each with the expectation that it is about.
+    pub fn findings(&self) -> Vec<(&Expectation, Finding)> {
+        self.cases
+            .iter()
+            .filter(|case| case.why_skipped().is_none())
+            .flat_map(|case| {
+                let expected = case.scenario.expect.iter().map(|(_, expected)| expected);
+                expected.zip(self.found(case))
+            })
+            .collect()
+    }
+
+    fn found(&self, case: &RecordedCase) -> Vec<Finding> {
+        let Some(contract) = self.contracts.get(&case.operation) else {
+            return Vec::new();
+        };
+        let own = &case.scenario.cases[case.case];
+        judge::judge(
+            &case.operation,
+            &case.scenario,
+            own,
+            contract,
+            &case.transcript,
+        )
+    }
+
     fn judged(&self, recorded: &RecordedCase) -> Judged {
         let RecordedCase {
             operation,
@@ -68,9 +94,9 @@ impl Recorded {
         let case = &scenario.cases[recorded.case];
         let skipped = recorded.why_skipped();
         let contract = self.contracts.get(operation);
-        let findings = match (&skipped, contract) {
-            (None, Some(contract)) => judge::judge(operation, scenario, case, contract, transcript),
-            _ => Vec::new(),
+        let findings = match &skipped {
+            None => self.found(recorded),
+            Some(_) => Vec::new(),
         };
         Judged {
             operation: operation.clone(),

@@ -55,6 +55,8 @@ struct Job {
     texts: Texts,
     /// When it begins.
     start_at: Option<SystemTime>,
+    /// Where all that is made is written down at once.
+    ledger: Option<PathBuf>,
     /// Where the run is written down.
     record: Option<PathBuf>,
 }
@@ -65,12 +67,10 @@ struct Job {
 /// When the arguments or the files are wrong, or the run cannot begin.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     if let [target] = args.targets.as_slice() {
-        return one(args, target, &args.output, args.record.clone()).map(|(exit, _)| exit);
+        return one(args, target, &args.output, None).map(|(exit, _)| exit);
     }
     many::run(&args.targets, &args.output, |target, output, name| {
-        let record = args.record.as_deref();
-        let record = record.map(|path| many::with_name(path, name));
-        one(args, target, output, record)
+        one(args, target, output, Some(name))
     })
 }
 
@@ -78,7 +78,7 @@ fn one(
     args: &RunArgs,
     target: &Path,
     output: &Output,
-    record: Option<PathBuf>,
+    name: Option<&str>,
 ) -> Result<(Exit, Option<Report>), Failure> {
     let scenarios = select::all(args.scenarios.as_deref())?;
     let ready = target::from_file(
@@ -93,19 +93,22 @@ fn one(
     }
     target::refuse_live(&ready, args.live || args.dry_run)?;
     let scenarios = shared(select::selected(scenarios, &args.selection)?);
-    let own = args.scenarios.as_deref();
+    let folder = args.scenarios.as_deref();
+    let own =
+        |path: &Path| name.map_or_else(|| path.to_owned(), |name| many::with_name(path, name));
     let job = Job {
         again: again::run(args, target),
-        places: places::of(&ready.target, &scenarios, own),
-        texts: Texts::of(&scenarios, own)?,
+        places: places::of(&ready.target, &scenarios, folder),
+        texts: Texts::of(&scenarios, folder)?,
         ready,
         scenarios,
         selection: args.selection.clone(),
         allow_hosts: args.allow_host.clone(),
         check: !args.no_check,
         dry_run: args.dry_run,
+        record: args.record.as_deref().map(own),
         start_at: args.start_at,
-        record,
+        ledger: args.ledger.as_deref().map(own),
     };
     runtime()?.block_on(carry_out(&job, output))
 }
@@ -185,17 +188,24 @@ impl Trial {
     /// # Errors
     /// As for [`demo`].
     pub async fn report(self) -> Result<Report, Failure> {
+        Ok(self.record().await?.report())
+    }
+
+    /// What happened in a run against the demo, which is stopped after it. It shows and writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// As for [`demo`].
+    pub async fn record(self) -> Result<Recorded, Failure> {
         // Boxed: many trials are polled on one stack.
         let (stage, job) = Box::pin(demo_job(self)).await?;
         let silent: Callback = Box::new(|_, _, _| {});
-        let report = match planned(&job) {
-            Ok(plan) => Box::pin(observe(&job, &plan, 0, &silent, |_| {}))
-                .await
-                .map(|recorded| recorded.report()),
+        let recorded = match planned(&job) {
+            Ok(plan) => Box::pin(observe(&job, &plan, 0, &silent, |_| {})).await,
             Err(failure) => Err(failure),
         };
         stage.clear().await;
-        report
+        recorded
     }
 }
 
@@ -218,6 +228,7 @@ async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
         scenarios,
         selection,
         start_at: None,
+        ledger: None,
         allow_hosts: Vec::new(),
         check: false,
         dry_run: false,
@@ -349,6 +360,14 @@ async fn observe(
     )
     .await?;
     about.base_urls = base_urls;
+    if let Some(file) = &job.ledger {
+        runner.keep_ledger(file).map_err(|problem| {
+            Failure::Unable(format!(
+                "cannot write the ledger to {}: {problem}",
+                file.display()
+            ))
+        })?;
+    }
     if job.check {
         progress("check", 0, 0);
         let checked = runner.check(plan, false).await;

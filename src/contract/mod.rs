@@ -2,6 +2,7 @@
 //! *Unspecified* is a value of its own: what happens is then observed and never fails.
 
 mod behaviour;
+mod complete;
 mod failure;
 mod key;
 mod likeness;

@@ -182,6 +182,27 @@ impl IntoResponse for Answer {
     }
 }
 
+impl Refusal {
+    /// Status, headers and body of a refusal of this look. `resource` is the id of what the first
+    /// request made.
+    pub fn example(&self, resource: &str) -> (u16, Vec<(String, String)>, String) {
+        let answer = Answer::refusal(Problem::KeyReused, "", self, Some(resource));
+        let mut headers = answer.headers;
+        headers.extend(
+            answer
+                .content_type
+                .map(|text| ("content-type".to_owned(), text)),
+        );
+        headers.extend(
+            answer
+                .retry_after
+                .map(|seconds| ("retry-after".to_owned(), seconds.to_string())),
+        );
+        let body = String::from_utf8_lossy(&answer.body).into_owned();
+        (answer.status.as_u16(), headers, body)
+    }
+}
+
 /// A body without a length, in pieces of 64 bytes.
 fn in_pieces(body: &[u8]) -> Body {
     let pieces: Vec<_> = body.chunks(64).map(Bytes::copy_from_slice).collect();
@@ -271,8 +292,6 @@ pub enum Problem {
     KeyExpired,
     /// 402: the business declines.
     Declined,
-    /// 429: too many requests.
-    TooMany,
     /// 412: what is to be changed has another version by now.
     VersionMismatch,
     /// 429: too many requests of this class.
@@ -331,7 +350,6 @@ impl Problem {
                 "key-expired",
                 "Idempotency key expired",
             ),
-            Problem::TooMany => (S::TOO_MANY_REQUESTS, "too-many", "Too many requests"),
             Problem::Declined => (S::PAYMENT_REQUIRED, "declined", "Payment declined"),
             Problem::VersionMismatch => (
                 S::PRECONDITION_FAILED,

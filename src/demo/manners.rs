@@ -81,7 +81,7 @@ async fn behave(State(porter): State<Arc<Porter>>, request: Request, next: Next)
 
 fn too_many() -> Response {
     let detail = "There are too many requests. Ask again in 1 s.";
-    let mut response = Answer::problem(Problem::TooMany, detail).into_response();
+    let mut response = Answer::problem(Problem::RateLimited, detail).into_response();
     let second = HeaderValue::from_static("1");
     response.headers_mut().insert(RETRY_AFTER, second);
     response

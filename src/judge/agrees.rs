@@ -24,6 +24,12 @@ pub(super) fn rule(view: &View<'_>, of: &str, with: &str) -> Ruling {
             return Ruling::nothing(format!("{} {}", who(exchange), got(exchange)));
         }
     }
+    let identity = |exchange: &Exchange| exchange.response.as_ref()?.identity.clone();
+    if identity(one) != identity(other) {
+        return Ruling::void(format!(
+            "void: `{of}` and `{with}` name different resources"
+        ));
+    }
     let (Some((name, described)), Some((other_name, other_described))) =
         (resource(one), resource(other))
     else {
@@ -118,6 +124,11 @@ mod tests {
             judged(change, r#"{"id":"pay_1","status":"y"}"#).0,
             Verdict::Skip
         );
+        let other = verdict(
+            "agrees: { of: first, with: again }",
+            round([paid("first", "pay_1"), paid("again", "pay_2")]),
+        );
+        assert_eq!(other.0, Verdict::Skip, "one-resource tells of it");
         let lost = verdict(
             "agrees: { of: first, with: again }",
             round([

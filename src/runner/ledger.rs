@@ -4,7 +4,11 @@ use super::round::locked;
 use super::spec::Spec;
 use crate::scenario::{OperationRole, PrincipalRole};
 use crate::transcript::{Delivery, Exchange};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -13,6 +17,25 @@ use std::time::{Duration, Instant};
 pub(super) struct Ledger {
     keys: Mutex<HashMap<String, Entry>>,
     made: Mutex<BTreeMap<String, BTreeSet<String>>>,
+    file: Mutex<Option<File>>,
+}
+
+/// A line of the file in which a ledger is kept.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Line<'a> {
+    operation: &'a str,
+    #[serde(flatten)]
+    what: What<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum What<'a> {
+    /// The identity of what was made.
+    Made(&'a str),
+    /// The identity of what was removed again.
+    Removed(&'a str),
 }
 
 struct Entry {
@@ -41,10 +64,7 @@ impl Ledger {
             .or(exchange.late.as_ref())
             .filter(|response| response.success);
         if let Some(identity) = response.and_then(|response| response.identity.clone()) {
-            locked(&self.made)
-                .entry(operation.to_owned())
-                .or_default()
-                .insert(identity);
+            self.remember(operation, &identity);
         }
         let Some(key) = spec.key.value.clone() else {
             return;
@@ -118,6 +138,46 @@ impl Ledger {
             .map(|(_, live)| live)
             .take(at_most)
             .collect()
+    }
+
+    /// Notes that something was made, at once in the file too.
+    pub(super) fn remember(&self, operation: &str, identity: &str) {
+        let is_new = locked(&self.made)
+            .entry(operation.to_owned())
+            .or_default()
+            .insert(identity.to_owned());
+        if is_new {
+            self.write(operation, What::Made(identity));
+        }
+    }
+
+    /// Notes that something was removed.
+    pub(super) fn removed(&self, operation: &str, identity: &str) {
+        self.write(operation, What::Removed(identity));
+    }
+
+    /// Keeps the ledger in a file from now on, behind what is there.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(super) fn keep_in(&self, path: &Path) -> std::io::Result<()> {
+        let mut file = File::options().create(true).append(true).open(path)?;
+        // What is there may end in the middle of a line.
+        if file.metadata()?.len() > 0 {
+            file.write_all(b"\n")?;
+        }
+        *locked(&self.file) = Some(file);
+        Ok(())
+    }
+
+    /// A run is not stopped for its ledger: what cannot be written is still in memory.
+    fn write(&self, operation: &str, what: What<'_>) {
+        if let Some(file) = &mut *locked(&self.file)
+            && let Ok(mut line) = serde_json::to_string(&Line { operation, what })
+        {
+            line.push('\n');
+            let _ = file.write_all(line.as_bytes());
+        }
     }
 
     /// What an operation made, to be cleaned up.

@@ -1,6 +1,8 @@
 //! Secrets never leave the runner: they are replaced by pseudonyms that keep what is equal equal.
 
 use crate::target::secret::SecretValue;
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
 /// Replaces secrets in whatever is written down.
@@ -26,10 +28,7 @@ impl Masker {
                 continue;
             }
             let pseudonym = masker.pseudonym(value);
-            let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
-            let quoted = serde_json::Value::from(value).to_string();
-            let in_json = quoted.trim_matches('"').to_owned();
-            for form in [value.to_owned(), encoded, in_json] {
+            for form in forms(value) {
                 if !masker.replacements.iter().any(|(known, _)| *known == form) {
                     masker.replacements.push((form, pseudonym.clone()));
                 }
@@ -112,6 +111,57 @@ impl Masker {
     }
 }
 
+/// Characters of a base64 text below which it could stand anywhere.
+const SHORTEST: usize = 8;
+
+/// The ways in which a target may write a secret: as it is, percent-encoded, in JSON, and within a
+/// base64 text.
+fn forms(secret: &str) -> Vec<String> {
+    let percent = |byte_of: fn(u8) -> String| secret.bytes().map(byte_of).collect::<String>();
+    let encoded: String = url::form_urlencoded::byte_serialize(secret.as_bytes()).collect();
+    let quoted = serde_json::Value::from(secret).to_string();
+    let mut forms = vec![
+        secret.to_owned(),
+        encoded.replace('+', "%20"),
+        small_escapes(&encoded),
+        encoded,
+        quoted.trim_matches('"').to_owned(),
+        percent(|byte| format!("%{byte:02X}")),
+        percent(|byte| format!("%{byte:02x}")),
+    ];
+    for before in 0..3 {
+        forms.extend(within_base64(secret, before, &STANDARD_NO_PAD));
+        forms.extend(within_base64(secret, before, &URL_SAFE_NO_PAD));
+    }
+    forms
+}
+
+/// The same text with `%2f` for `%2F`.
+fn small_escapes(encoded: &str) -> String {
+    let mut parts = encoded.split('%');
+    let mut small = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (hex, rest) = part.split_at_checked(2).unwrap_or((part, ""));
+        small.push('%');
+        small.push_str(&hex.to_ascii_lowercase());
+        small.push_str(rest);
+    }
+    small
+}
+
+/// The characters that the secret alone decides in a base64 text in which `before` bytes, or three
+/// times any number more, stand before it.
+fn within_base64(secret: &str, before: usize, alphabet: &impl Engine) -> Option<String> {
+    let mut bytes = vec![0; before];
+    bytes.extend_from_slice(secret.as_bytes());
+    let text = alphabet.encode(&bytes);
+    let from = (before * 8).div_ceil(6);
+    let to = bytes.len() * 8 / 6;
+    text.get(from..to)
+        .filter(|own| own.len() >= SHORTEST)
+        .map(str::to_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,6 +179,23 @@ mod tests {
             masked.matches(&masker.pseudonym("tenant-a-token")).count(),
             2
         );
+    }
+
+    #[test]
+    fn a_secret_is_found_however_it_is_encoded() {
+        let masker = Masker::new(&[SecretValue::new("A", "to/ken+é-123")], &[]);
+        for text in [
+            "to%2Fken%2B%C3%A9-123",
+            "to%2fken%2b%c3%a9-123",
+            "%74%6F%2F%6B%65%6E%2B%C3%A9%2D%31%32%33",
+            "dG8va2VuK8OpLTEyMw==",
+            "YXRvL2tlbivDqS0xMjM",
+            "YWJ0by9rZW4rw6ktMTIzIGFuZCBtb3Jl",
+        ] {
+            assert!(masker.mask(text).contains("‹secret"), "{text}");
+        }
+        let none = "a text without anything like it";
+        assert_eq!(masker.mask(none), none);
     }
 
     #[test]

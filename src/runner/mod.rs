@@ -49,6 +49,7 @@ use neighbours::{Neighbours, neighbours};
 use round::{CaseContext, Ran, locked};
 use sink::speaks_of_events;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -56,7 +57,8 @@ use timing::too_quick;
 use tokio::task::JoinHandle;
 use world::{BaselineKey, Cast, World};
 
-/// Told what is tried now, how many cases are done, and how many there are.
+/// Told what begins now, how many cases are done, and how many there are; what begins is empty where
+/// only a case ended.
 pub type Watch = Box<dyn Fn(&str, usize, usize) + Send + Sync>;
 
 /// Cases of the shared lane that run at once.
@@ -108,9 +110,23 @@ impl Runner {
         check::check(&self.world, plan, all).await
     }
 
-    /// Removes what was made, where the target file says how.
-    pub async fn clean_up(&self) {
-        cleanup::clean_up(&self.world).await;
+    /// Removes what was made, where the target file says how; tells what it could not remove.
+    pub async fn clean_up(&self) -> Vec<String> {
+        cleanup::clean_up(&self.world).await
+    }
+
+    /// Writes down at once, in a file, all that is made, so that it can be cleaned up whatever becomes
+    /// of the process.
+    ///
+    /// # Errors
+    /// When the file cannot be opened.
+    pub fn keep_ledger(&self, path: &Path) -> std::io::Result<()> {
+        self.world.ledger.keep_in(path)
+    }
+
+    /// Takes something for made by an operation, to be cleaned up.
+    pub fn remember(&self, operation: &str, identity: &str) {
+        self.world.ledger.remember(operation, identity);
     }
 
     /// Requests that were sent to the operations so far.
@@ -167,19 +183,8 @@ impl Runner {
             result.stopped = Some(why);
         }
         let side_by_side = self.may_run_side_by_side(plan, &mut result.headlines).await;
-        let done = AtomicUsize::new(0);
-        let report = |case: &PlannedCase| {
-            let number = done.fetch_add(1, Ordering::Relaxed) + 1;
-            watch(
-                &format!(
-                    "{}/{}",
-                    case.subject,
-                    case.scenario.case_id(&case.scenario.cases[case.case])
-                ),
-                number,
-                total,
-            );
-        };
+        let done = &AtomicUsize::new(0);
+        let begins = &|what: &str| watch(what, done.load(Ordering::Relaxed), total);
         let mut late: Vec<(usize, JoinHandle<Transcript>)> = Vec::new();
         for lane in [
             Lane::Timed,
@@ -198,6 +203,7 @@ impl Runner {
             // These disturb the readings that are still to come.
             let disturbs = matches!(lane, Lane::Alone | Lane::Last | Lane::Crash | Lane::Clock);
             if disturbs && !cases.is_empty() {
+                begins("the late readings");
                 collect(&mut late, &mut result.transcripts).await;
             }
             let at_once = if lane == Lane::Shared && side_by_side {
@@ -205,14 +211,16 @@ impl Runner {
             } else {
                 1
             };
-            let mut running =
-                futures::stream::iter(cases)
-                    .map(|(index, case)| async move {
-                        (index, case, self.case(case, side_by_side).await)
-                    })
-                    .buffer_unordered(at_once);
-            while let Some((index, case, pending)) = running.next().await {
-                report(case);
+            let mut running = futures::stream::iter(cases)
+                .map(|(index, case)| async move {
+                    let id = case.scenario.case_id(&case.scenario.cases[case.case]);
+                    begins(&format!("{}/{id}", case.subject));
+                    (index, self.case(case, side_by_side).await)
+                })
+                .buffer_unordered(at_once);
+            while let Some((index, pending)) = running.next().await {
+                let number = done.fetch_add(1, Ordering::Relaxed) + 1;
+                watch("", number, total);
                 late.push((index, pending));
                 // The next one ends the server.
                 if lane == Lane::Crash {
@@ -220,11 +228,15 @@ impl Runner {
                 }
             }
         }
+        if !late.is_empty() {
+            begins("the late readings");
+        }
         collect(&mut late, &mut result.transcripts).await;
         if self.world.is_target_gone() && result.stopped.is_none() {
             result.stopped =
                 Some("the target stopped taking connections during the run".to_owned());
         }
+        begins("the clean-up");
         cleanup::clean_up(&self.world).await;
         result.requests = self.world.spent();
         result

@@ -95,6 +95,17 @@ limits: {{ patience: 300ms, wait: 1s }}
         command
     }
 
+    /// Another command in the same folder, with the same secrets.
+    pub fn other(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_idemspec"));
+        command
+            .current_dir(self.folder.path())
+            .env("HOSTILE_TOKEN", TOKEN)
+            .env("HOSTILE_PASSWORD", PASSWORD)
+            .args(arguments);
+        command
+    }
+
     /// Runs it to its end, and checks what always holds.
     pub fn run(&self) -> Seen {
         let began = Instant::now();

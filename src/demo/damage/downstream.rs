@@ -20,16 +20,11 @@ pub(super) const LOOKS_UP_FOREIGN_OPERATIONS: &[&str] = &[
 ];
 
 /// What `indexes-keys-late` breaks in every run.
-pub(super) const INDEXES_KEYS_LATE: &[&str] = &[
-    "lookup/after-loss#key/item-9/outcome-is:found",
-    "lookup/after-loss#cut/item-9/outcome-is:found",
-];
+pub(super) const INDEXES_KEYS_LATE: &[&str] = &["lookup/after-loss#key/item-9/outcome-is:found"];
 
 /// What `looks-up-stale-state` breaks in every run.
-pub(super) const LOOKS_UP_STALE_STATE: &[&str] = &[
-    "lookup/after-loss#key/item-9/agrees:found+retry",
-    "lookup/after-loss#cut/item-9/agrees:found+retry",
-];
+pub(super) const LOOKS_UP_STALE_STATE: &[&str] =
+    &["lookup/after-loss#key/item-9/agrees:found+retry"];
 
 /// What `documents-key-elsewhere` breaks in every run.
 pub(super) const DOCUMENTS_KEY_ELSEWHERE: &[&str] = &["run/documents/item-4/documented-key"];

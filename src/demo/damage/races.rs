@@ -206,8 +206,11 @@ pub(super) const FILLS_POOL_WITH_WAITERS: Damage = surely(&[
 
 /// What `answers-conflicts-alike` breaks. A contract that declares
 /// nothing is only warned.
-pub(super) const ANSWERS_CONFLICTS_ALIKE: Damage =
-    surely(&["payload/changed#*/item-3/keeps:mismatch"]);
+pub(super) const ANSWERS_CONFLICTS_ALIKE: Damage = surely(&[
+    "payload/changed#*/item-3/keeps:mismatch",
+    "run/documents/item-7/documented-retry-after:during",
+    "run/refusals/item-7/documented-retry-after:changed",
+]);
 
 /// What `checks-then-debits` breaks.
 pub(super) const CHECKS_THEN_DEBITS: Damage =

@@ -68,7 +68,7 @@ async fn writes_beyond_the_limit_are_answered_429_and_leave_nothing() {
     let slow = Send::payment("k", "r").slow();
     let held = api.send_and_wait(&slow).await;
     let refused = api.send(&Send::payment("other", "r2")).await;
-    assert_eq!(refused.problem(), "too-many");
+    assert_eq!(refused.problem(), "rate-limited");
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert_eq!(api.payments("r2").await, 0);
     drop(held);

@@ -104,7 +104,7 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
             format!("stored: the key belongs to the refused request ({status})"),
         )
     } else if same_intent && same_status {
-        if heals(exchange) {
+        if heals(exchange) || is_over(first, exchange) {
             (Fate::Stored, format!("stored: {status}"))
         } else if tells_replays(view, response) {
             (Fate::Executed, format!("failed anew with {status}"))
@@ -133,6 +133,15 @@ fn heals(exchange: &Exchange) -> bool {
         .variants
         .iter()
         .any(|variant| variant == "fails-once" || variant == "fails-after-once")
+}
+
+/// Whether what made the first request fail is no part of this one, so that the same failure can only
+/// come from memory.
+fn is_over(first: &Exchange, exchange: &Exchange) -> bool {
+    first.variants.iter().any(|variant| {
+        let fails = variant == "invalid" || variant == "declined" || variant.starts_with("fails");
+        fails && !exchange.variants.contains(variant)
+    })
 }
 
 /// Whether this answer would bear a mark if it came from memory.

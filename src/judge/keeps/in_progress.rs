@@ -57,7 +57,13 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
             _ => not_shown(),
         };
     }
-    seen(view, exchange, response, words(exchange, response))
+    let look = seen(view, exchange, response, words(exchange, response));
+    // A refusal that names the first one's result came when that was there.
+    let names_it = exchange.outcome.is_within(Meaning::Replayed.into());
+    match look {
+        Look::Seen(_, Some(false)) if names_it => not_shown(),
+        look => look,
+    }
 }
 
 fn seen(view: &View<'_>, exchange: &Exchange, response: &Response, says: String) -> Look {

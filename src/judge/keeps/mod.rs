@@ -7,6 +7,7 @@ mod first_sent;
 mod in_progress;
 mod malformed_key;
 mod marker;
+mod retention;
 mod scope;
 
 pub use declared::declared;
@@ -150,14 +151,8 @@ fn look(view: &View<'_>, promise: Promise, exchange: &Exchange) -> Look {
         Promise::KeyCase => scope::key_case(view, exchange, response),
         Promise::OtherPrincipal => scope::other_principal(view, exchange, response),
         Promise::OtherOperation => scope::other_operation(view, exchange, response),
-        Promise::Retention => retention(view, exchange, response),
-        Promise::Expired => Look::Seen(
-            match only(exchange.outcome) {
-                Some(Meaning::Executed) => "executed anew".to_owned(),
-                _ => says(exchange, response),
-            },
-            behaves(&contract.expired),
-        ),
+        Promise::Retention => retention::kept_for(view, exchange, response),
+        Promise::Expired => retention::after(view, exchange, response),
         Promise::Deleted => Look::Seen(
             match only(exchange.outcome) {
                 Some(Meaning::Executed) => "made again".to_owned(),
@@ -353,42 +348,6 @@ fn equality(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {
         }
     };
     Look::Seen(says(exchange, response), kept)
-}
-
-fn retention(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {
-    let age = first_success(view, exchange).map(|(_, first)| {
-        let moved: std::time::Duration = view
-            .round
-            .hooks
-            .iter()
-            .filter(|hook| hook.at >= first.times.ended && hook.at <= began(exchange))
-            .filter_map(|hook| hook.moved)
-            .sum();
-        moved.max(began(exchange).saturating_sub(first.times.ended))
-    });
-    let says = match age {
-        Some(age) => {
-            let seconds = std::time::Duration::from_secs(age.as_secs().max(1));
-            format!(
-                "{} at the age of {}",
-                says(exchange, response),
-                humantime::format_duration(seconds)
-            )
-        }
-        None => says(exchange, response),
-    };
-    let kept = if exchange.outcome.is_within(Meaning::Replayed.into()) {
-        Some(true)
-    } else if exchange.outcome.may_be(Meaning::Replayed)
-        || exchange
-            .outcome
-            .is_within(Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]))
-    {
-        None
-    } else {
-        Some(false)
-    };
-    Look::Seen(says, kept)
 }
 
 #[cfg(test)]

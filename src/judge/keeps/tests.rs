@@ -286,7 +286,9 @@ fn a_key_belongs_to_its_principal_and_operation() {
 
 #[test]
 fn a_key_is_remembered_for_its_retention_and_then_does_what_was_promised() {
-    let aged = |again: Exchange| pair(again).moved(1_000, Duration::from_secs(80_000));
+    let after =
+        |seconds: u64, again: Exchange| pair(again).moved(1_000, Duration::from_secs(seconds));
+    let aged = |again: Exchange| after(80_000, again);
     let kept = keeps("retention", &demo(), aged(paid("again", "pay_00000001")));
     assert_eq!(kept.verdict, Verdict::Pass);
     assert!(
@@ -305,9 +307,30 @@ fn a_key_is_remembered_for_its_retention_and_then_does_what_was_promised() {
         (answered("again", 410), Verdict::Fail, "refused with 410"),
         (paid("again", "pay_00000001"), Verdict::Fail, "replayed"),
     ] {
-        let (kept, seen) = both("expired", aged(again));
+        let (kept, seen) = both("expired", after(100_000, again));
         assert_eq!((kept, seen.as_str()), (wanted, says));
     }
+    let verdict = |promise: &str, contract: &Contract, round: Round| {
+        let finding = keeps(promise, contract, round);
+        (finding.verdict, finding.reason)
+    };
+    let anew = || paid("again", "pay_00000002");
+    let replayed = || paid("again", "pay_00000001");
+    let (early, why) = verdict("expired", &demo(), aged(anew()));
+    assert_eq!(early, Verdict::Inconclusive, "{why}");
+    let (young, why) = verdict("retention", &demo(), after(3_600, replayed()));
+    assert_eq!(young, Verdict::Inconclusive, "{why}");
+    let (over, why) = verdict("retention", &demo(), after(100_000, anew()));
+    assert_eq!(over, Verdict::Skip, "{why}");
+    let longer = contract("extends: demo\nretention: { min: 30d, max: 30d }");
+    let (forgotten, why) = verdict("retention", &longer, after(100_000, anew()));
+    assert_eq!(forgotten, Verdict::Fail, "{why}");
+    let endless = contract("extends: demo\nretention: { min: 24h }");
+    let (kept_on, why) = verdict("expired", &endless, after(100_000, replayed()));
+    assert_eq!(kept_on, Verdict::Inconclusive, "{why}");
+    let good = contract("extends: demo\nretention: { forever: true }");
+    let (lost, why) = verdict("retention", &good, after(100_000, anew()));
+    assert_eq!(lost, Verdict::Fail, "{why}");
 }
 
 #[test]
@@ -403,4 +426,12 @@ fn a_failure_that_should_have_healed_comes_from_memory() {
     );
     assert_eq!(stored.verdict, Verdict::Fail, "{}", stored.reason);
     assert_eq!(stored.observed[0].says, "stored: 500");
+    let declined = answered("first", 402).variant("declined");
+    let kept = keeps(
+        "after-failure",
+        &contract("extends: brandur"),
+        round([declined, answered("again", 402)]),
+    );
+    assert_eq!(kept.verdict, Verdict::Pass, "{}", kept.reason);
+    assert_eq!(kept.observed[0].says, "stored: 402");
 }

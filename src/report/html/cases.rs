@@ -157,6 +157,18 @@ fn evidence(
 fn readings(round: &Round) -> Markup {
     let start = evidence::start(round);
     html! {
+        @if !round.deliveries.is_empty() {
+            ul class="readings" {
+                @for delivery in round.deliveries.iter().take(12) {
+                    li {
+                        span class="when" { (evidence::millis(delivery.at, start)) } " "
+                        "event " b { (line(delivery.event.as_deref().unwrap_or("without an id"))) }
+                        " for " (line(&delivery.marker_name)) ", answered: " (delivery.received.name())
+                    }
+                }
+                @if round.deliveries.len() > 12 { li class="cut-off" { "and " (round.deliveries.len() - 12) " more events" } }
+            }
+        }
         @if !round.readings.is_empty() {
             ul class="readings" {
                 @for reading in round.readings.iter().rev().take(12).rev() {

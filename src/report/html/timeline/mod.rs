@@ -9,7 +9,7 @@ mod scale;
 use crate::outcome::{Meaning, Outcome};
 use crate::report::clean::shorten;
 use crate::report::evidence::{self, answer, plural, shows};
-use crate::transcript::{Exchange, Reading, ReadingKind, Round, Shown};
+use crate::transcript::{EventDelivery, Exchange, Reading, ReadingKind, Round, Shown};
 use maud::{Markup, html};
 use scale::Scale;
 use std::collections::BTreeMap;
@@ -110,6 +110,8 @@ enum Lane<'a> {
     Many(Vec<usize>),
     /// What one probe showed of one marker.
     Effects(Vec<&'a Reading>),
+    /// The events that came for one marker.
+    Events(Vec<&'a EventDelivery>),
 }
 
 struct Picture<'a> {
@@ -144,14 +146,17 @@ impl<'a> Picture<'a> {
         let left_out = lanes.len().saturating_sub(MOST_LANES);
         lanes.truncate(MOST_LANES);
         lanes.extend(counted(round).into_iter().map(Lane::Effects));
+        lanes.extend(events(round).into_iter().map(Lane::Events));
         let busy: Vec<(Duration, Duration)> = round.exchanges.iter().map(span).collect();
         let moments: Vec<Duration> = lanes
             .iter()
-            .flat_map(|lane| match lane {
-                Lane::Effects(readings) => readings.as_slice(),
-                Lane::One(_) | Lane::Many(_) => &[],
+            .filter_map(|lane| match lane {
+                Lane::Effects(readings) => Some(readings),
+                Lane::One(_) | Lane::Many(_) | Lane::Events(_) => None,
             })
+            .flatten()
             .map(|reading| reading.at)
+            .chain(round.deliveries.iter().map(|delivery| delivery.at))
             .chain(round.hooks.iter().map(|hook| hook.at))
             .collect();
         Picture {
@@ -199,6 +204,7 @@ impl<'a> Picture<'a> {
             Lane::One(index) => self.one(*index, y),
             Lane::Many(indices) => self.many(indices, y),
             Lane::Effects(readings) => self.effects(readings, y),
+            Lane::Events(deliveries) => self.events(deliveries, y),
         }
     }
 
@@ -272,6 +278,32 @@ impl<'a> Picture<'a> {
         }
     }
 
+    fn events(&self, deliveries: &[&EventDelivery], y: &mut f64) -> Markup {
+        let whose = deliveries
+            .first()
+            .map_or("", |delivery| &delivery.marker_name);
+        let says = format!(
+            "{} of {}",
+            plural(deliveries.len(), "event"),
+            shorten(whose, 16)
+        );
+        let label = label(&says, "", y);
+        let middle = *y + 5.0;
+        *y += 10.0 + GAP;
+        html! {
+            (label)
+            line class="track" x1="0%" x2="99%" y1=(px(middle)) y2=(px(middle)) {}
+            @for delivery in deliveries {
+                circle class="effect event" cx=(pc(self.scale.x(delivery.at))) cy=(px(middle)) r="4" {
+                    title {
+                        (delivery.event.as_deref().map_or("an event without an id".to_owned(), |id| shorten(id, 60)))
+                        ", answered: " (delivery.received.name())
+                    }
+                }
+            }
+        }
+    }
+
     fn effects(&self, readings: &[&Reading], y: &mut f64) -> Markup {
         let Some(first) = readings.first() else {
             return html! {};
@@ -317,6 +349,18 @@ impl<'a> Picture<'a> {
             @for dot in &dots { (dot) }
         }
     }
+}
+
+/// The events that came, by marker.
+fn events(round: &Round) -> Vec<Vec<&EventDelivery>> {
+    let mut lanes: BTreeMap<&str, Vec<&EventDelivery>> = BTreeMap::new();
+    for delivery in round.deliveries.iter().take(MOST_BARS) {
+        lanes
+            .entry(&delivery.marker_name)
+            .or_default()
+            .push(delivery);
+    }
+    lanes.into_values().collect()
 }
 
 /// The readings that count effects, by probe and marker; of many that show the same, the first and
