@@ -243,9 +243,12 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// What is said of each operation, folded.
+    /// What is said of each operation, folded. One that was let through shows nothing of a fault.
     fn each(&self, say: impl Fn(&Operation<'_>) -> Said) -> Said {
         let said = self.operations().into_iter().map(|operation| {
+            if operation.is_untouched() {
+                return Said::does_not_apply("the operation met no fault");
+            }
             let seen = say(&operation);
             match seen.verdict {
                 Verdict::Fail => seen.seen_in(&operation),

@@ -33,6 +33,15 @@ impl<'a> Operation<'a> {
         })
     }
 
+    /// Whether none of its attempts met a fault, though its run has some.
+    pub(super) fn is_untouched(&self) -> bool {
+        let passed = |fault: ClientFault| fault == ClientFault::Pass;
+        self.attempts
+            .iter()
+            .all(|(_, attempt)| passed(attempt.fault))
+            && !self.command.faults.iter().all(|fault| passed(*fault))
+    }
+
     /// What befell its first attempt that met a fault, in words.
     pub(super) fn met(&self) -> String {
         let faulted = self

@@ -86,11 +86,15 @@ fn seen(operations: &[Operation<'_>]) -> Result<Vec<Vec<Duration>>, Said> {
     })
 }
 
-/// What this machine may add to a pause: by its own lateness, or as much as it adds to the start of
-/// the command from one run to the next.
+/// What this machine may add to a pause by its own lateness.
 fn noise(operations: &[Operation<'_>]) -> Duration {
     let late = operations.iter().map(|operation| operation.run.lateness);
-    let late = late.max().unwrap_or_default() * NOISE;
+    late.max().unwrap_or_default() * NOISE
+}
+
+/// What it may add beyond that: as much as it adds to the start of the command from one run to the
+/// next.
+fn restlessness(operations: &[Operation<'_>]) -> Duration {
     let mut starts: Vec<Duration> = operations
         .iter()
         .filter_map(|operation| {
@@ -99,7 +103,7 @@ fn noise(operations: &[Operation<'_>]) -> Duration {
         })
         .collect();
     starts.sort_unstable();
-    late.max(spread(&starts))
+    spread(&starts)
 }
 
 /// How far the middle of a sorted row lies above the shortest of it, the shortest tenth left out.
@@ -152,7 +156,7 @@ pub(super) fn vary(operations: &[Operation<'_>]) -> Said {
         .collect();
     let number = count(&rows);
     let words = in_words(&rows);
-    let noise = noise(operations);
+    let noise = noise(operations).max(restlessness(operations));
     let widest = judged.iter().map(|row| spread(row)).max();
     if widest > Some(VARIES.max(noise)) {
         return Said::held(format!("{number} pauses vary around {words}"));

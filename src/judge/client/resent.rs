@@ -14,15 +14,11 @@ const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE
 /// Whether a request without a key is left alone once it may have been carried out.
 pub(super) fn not_blind(operation: &Operation<'_>) -> Said {
     let requests = operation.requests();
-    let Some((first, request)) = requests.first() else {
+    let Some((_, request)) = requests.first() else {
         return Said::not_shown("no request was read");
     };
     if IDEMPOTENT.contains(&request.method.as_str()) {
         return Said::does_not_apply(format!("{} may be sent again anyway", request.method));
-    }
-    let was_warm = operation.command.faults.first() == Some(&ClientFault::Pass);
-    if was_warm && first.fault != ClientFault::Pass && !first.reused {
-        return Said::does_not_apply("each request has a connection of its own");
     }
     let risky = requests
         .iter()
@@ -36,8 +32,21 @@ pub(super) fn not_blind(operation: &Operation<'_>) -> Said {
             "what is sent again bears a key ({})",
             operation.met()
         )),
+        None if was_cold(operation) => {
+            Said::does_not_apply("each request has a connection of its own")
+        }
         None => Said::held(format!("it sent nothing again ({})", operation.met())),
     }
+}
+
+/// Whether a request that should have met its fault on a connection that was used before did not.
+fn was_cold(operation: &Operation<'_>) -> bool {
+    let after_others = operation.command.faults.first() == Some(&ClientFault::Pass);
+    let faulted = operation
+        .attempts
+        .iter()
+        .find(|(_, attempt)| attempt.fault != ClientFault::Pass);
+    after_others && faulted.is_some_and(|(_, attempt)| !attempt.reused)
 }
 
 /// Whether it is sent again where the contract asks for it.

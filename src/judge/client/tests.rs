@@ -223,3 +223,53 @@ fn retry_after_is_shown_only_where_it_asks_for_more() {
     assert_eq!(waits(500, 900, PauseForm::Date), Verdict::Fail);
     assert_eq!(waits(2500, 2500, PauseForm::Seconds), Verdict::Inconclusive);
 }
+
+#[test]
+fn an_operation_that_met_no_fault_does_not_stand_for_one_that_did() {
+    let text = "title: T\nside: client\nsteps:\n  - run: { as: one, faults: [ pass, { drop: processed } ] }\nexpect:\n  item-1:\n    - not-blind: { of: one }\n";
+    let source = Source {
+        name: "t.yaml".to_owned(),
+        text: text.to_owned(),
+    };
+    let scenario = parse("client/t", Arc::new(source)).expect("it is a scenario");
+    let verdict = |warm: bool, again: bool| {
+        let mut round = round(1, "one", LOST, &[10, 10], 0);
+        for attempt in &mut round.attempts {
+            if let Some(request) = &mut attempt.request {
+                request.key = None;
+            }
+        }
+        for place in [0, 2] {
+            round.attempts[place].fault = ClientFault::Pass;
+            round.attempts[place].status = Some(201);
+        }
+        round.attempts[1].reused = warm;
+        if !again {
+            round.attempts.truncate(2);
+        }
+        let transcript = ClientTranscript {
+            facts: ClientFacts {
+                operations: 2,
+                most_attempts: 40,
+                ..ClientFacts::default()
+            },
+            rounds: vec![round],
+        };
+        judge(
+            "pay",
+            &scenario,
+            &scenario.cases[0],
+            &generic(),
+            &transcript,
+        )[0]
+        .verdict
+    };
+    assert_eq!(verdict(true, true), Verdict::Fail);
+    assert_eq!(
+        verdict(false, true),
+        Verdict::Fail,
+        "it is as blind on a new connection"
+    );
+    assert_eq!(verdict(true, false), Verdict::Pass);
+    assert_eq!(verdict(false, false), Verdict::Skip);
+}
