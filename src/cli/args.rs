@@ -619,11 +619,8 @@ fn part(text: &str) -> Result<Part, String> {
 }
 
 fn habit(name: &str) -> Result<Habit, String> {
-    let names = || Habit::ALL.iter().map(|habit| habit.name());
-    Habit::from_name(name).ok_or_else(|| match yaml::nearest(name, names()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`idemspec list habits` shows all".to_owned(),
-    })
+    let names = Habit::ALL.iter().map(|habit| habit.name());
+    Habit::from_name(name).ok_or_else(|| unknown(name, names, "habits"))
 }
 
 fn instant(text: &str) -> Result<SystemTime, String> {
