@@ -4,7 +4,7 @@
 use futures::StreamExt;
 use idemspec::cli::args::Selection;
 use idemspec::cli::policy::{policy_of, retention_of};
-use idemspec::cli::run::demo_report;
+use idemspec::cli::run::Trial;
 use idemspec::contract::{PROFILES, named};
 use idemspec::demo::Options;
 use idemspec::grade::Report;
@@ -133,7 +133,14 @@ async fn report(kept: &str, graded: &str, scenarios: &[&str]) -> Report {
         operation: vec!["create-payment".to_owned()],
         ..Selection::default()
     };
-    demo_report(options, selection, Some(graded))
+    let trial = Trial {
+        options,
+        selection,
+        contract: Some(named(graded).expect("it is built in")),
+        ..Trial::default()
+    };
+    trial
+        .report()
         .await
         .unwrap_or_else(|failure| panic!("{kept}: {failure}"))
 }

@@ -36,6 +36,11 @@ pub(super) fn run(args: &RunArgs, target: &std::path::Path) -> String {
 pub(super) fn demo(args: &DemoArgs) -> String {
     let mut words = vec!["idemspec demo".to_owned()];
     option(&mut words, "--flaw", args.flaw.map(|flaw| flaw.name()));
+    option(
+        &mut words,
+        "--variant",
+        args.variant.map(|variant| variant.name),
+    );
     option(&mut words, "--contract", args.contract.as_deref());
     words.join(" ")
 }

@@ -1,7 +1,7 @@
 //! The arguments, and nothing else: what was typed, checked as far as that needs no file.
 
 use crate::checklist::ItemId;
-use crate::demo::Flaw;
+use crate::demo::{Flaw, VARIANTS, Variant};
 use crate::report::{self, Format, junit};
 use crate::scenario::Severity;
 use crate::yaml;
@@ -39,11 +39,13 @@ pub enum Command {
     Report(ReportArgs),
     /// Start the demo API alone.
     Serve(ServeArgs),
+    /// Try the tool itself on every flaw and variant of the demo API.
+    Selftest(SelftestArgs),
     /// Check target and scenario files; send nothing.
     Lint(LintArgs),
-    /// List scenarios, checklist items, contracts, promises or flaws.
+    /// List scenarios, checklist items, contracts, promises, flaws or variants.
     List(ListArgs),
-    /// Say what a scenario, checklist item, contract, promise or flaw means.
+    /// Say what a scenario, checklist item, contract, promise, flaw or variant means.
     Explain(ExplainArgs),
 }
 
@@ -161,7 +163,10 @@ pub struct DemoArgs {
     /// The defect to plant in the demo (see `idemspec list flaws`).
     #[arg(long, value_name = "NAME", value_parser = flaw)]
     pub flaw: Option<Flaw>,
-    /// Let the demo keep this contract, and grade it against that.
+    /// Let the demo behave in another way that is right (see `idemspec list variants`).
+    #[arg(long, value_name = "NAME", value_parser = variant)]
+    pub variant: Option<&'static Variant>,
+    /// Let the demo keep this contract, and grade it against that; a variant is only graded against it.
     #[arg(long, value_name = "NAME")]
     pub contract: Option<String>,
     /// Do not hold the target file against the API first.
@@ -382,6 +387,9 @@ pub struct ServeArgs {
     /// The defect to plant (see `idemspec list flaws`).
     #[arg(long, value_name = "NAME", value_parser = flaw)]
     pub flaw: Option<Flaw>,
+    /// Behave in another way that is right (see `idemspec list variants`).
+    #[arg(long, value_name = "NAME", value_parser = variant, conflicts_with = "contract")]
+    pub variant: Option<&'static Variant>,
     /// Behave as this contract says (see `idemspec list contracts`).
     #[arg(long, value_name = "NAME")]
     pub contract: Option<String>,
@@ -394,6 +402,44 @@ pub struct ServeArgs {
     /// The SQLite file; without it, a temporary one.
     #[arg(long, value_name = "FILE")]
     pub database: Option<PathBuf>,
+}
+
+/// The arguments of `selftest`.
+#[derive(Debug, clap::Args)]
+pub struct SelftestArgs {
+    /// Run everything against everything, not only what bears on a flaw or variant.
+    #[arg(long)]
+    pub full: bool,
+    /// Only this flaw (repeatable).
+    #[arg(long, value_name = "NAME", value_parser = flaw)]
+    pub flaw: Vec<Flaw>,
+    /// Only this variant (repeatable).
+    #[arg(long, value_name = "NAME", value_parser = variant)]
+    pub variant: Vec<&'static Variant>,
+    /// One of several parts of it, such as 1/4.
+    #[arg(long, value_name = "I/N", value_parser = part)]
+    pub part: Option<Part>,
+    /// How often a flaw is tried that is caught at a rate only.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub times: usize,
+    /// Write the matrix to this file, in Markdown.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Show every check that caught something.
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// One of several parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which, from 1.
+    pub number: usize,
+    /// Of how many.
+    pub of: usize,
 }
 
 /// The arguments of `lint`.
@@ -426,13 +472,16 @@ pub enum Listed {
     Promises,
     /// The defects that the demo can be given.
     Flaws,
+    /// The ways to behave that are right, which the demo can be given.
+    Variants,
 }
 
 /// The arguments of `explain`.
 #[derive(Debug, clap::Args)]
 pub struct ExplainArgs {
-    /// `item-5` or `5`, a scenario's id (with `#case` or without), the name of a contract, a promise or
-    /// a flaw, or an OpenAPI document (a file), of which the operations are listed with their keys.
+    /// `item-5` or `5`, a scenario's id (with `#case` or without), the name of a contract, a promise, a
+    /// flaw or a variant, or an OpenAPI document (a file), of which the operations are listed with
+    /// their keys.
     pub id: String,
 }
 
@@ -468,11 +517,29 @@ fn report_file(text: &str) -> Result<ReportFile, String> {
 }
 
 fn flaw(name: &str) -> Result<Flaw, String> {
-    let names = || Flaw::ALL.iter().map(|flaw| flaw.name());
-    Flaw::from_name(name).ok_or_else(|| match yaml::nearest(name, names()) {
+    let names = Flaw::ALL.iter().map(|flaw| flaw.name());
+    Flaw::from_name(name).ok_or_else(|| unknown(name, names, "flaws"))
+}
+
+fn variant(name: &str) -> Result<&'static Variant, String> {
+    let names = VARIANTS.iter().map(|variant| variant.name);
+    Variant::from_name(name).ok_or_else(|| unknown(name, names, "variants"))
+}
+
+fn unknown(name: &str, names: impl Iterator<Item = &'static str>, what: &str) -> String {
+    match yaml::nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`idemspec list flaws` shows all".to_owned(),
-    })
+        None => format!("`idemspec list {what}` shows all"),
+    }
+}
+
+fn part(text: &str) -> Result<Part, String> {
+    let numbers = text.split_once('/');
+    let numbers = numbers.and_then(|(one, of)| Some((one.parse().ok()?, of.parse().ok()?)));
+    match numbers {
+        Some((number, of)) if (1..=of).contains(&number) => Ok(Part { number, of }),
+        _ => Err("write a part such as 1/4".to_owned()),
+    }
 }
 
 fn instant(text: &str) -> Result<SystemTime, String> {

@@ -7,7 +7,7 @@ use super::screen;
 use super::select;
 use crate::checklist::ItemId;
 use crate::contract;
-use crate::demo::Flaw;
+use crate::demo::{Flaw, VARIANTS};
 use crate::promise::Promise;
 use std::fmt::Write;
 
@@ -35,6 +35,10 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
                 let says = format!("tier {}  {}", flaw.tier().number(), flaw.says());
                 (flaw.name().to_owned(), says)
             })
+            .collect(),
+        Listed::Variants => VARIANTS
+            .iter()
+            .map(|variant| (variant.name.to_owned(), variant.says.to_owned()))
             .collect(),
     };
     screen::say(&in_columns(&rows))?;

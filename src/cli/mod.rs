@@ -28,9 +28,10 @@ pub mod run;
 mod schema;
 mod screen;
 pub mod select;
+pub mod selftest;
 pub mod serve;
 mod server;
-mod stage;
+pub mod stage;
 pub mod target;
 pub mod write_contract;
 
@@ -71,6 +72,7 @@ fn obey(command: Command) -> Result<Exit, Failure> {
         Command::Schema => schema::print(),
         Command::Report(args) => report::report(&args),
         Command::Serve(args) => serve::serve(&args),
+        Command::Selftest(args) => selftest::selftest(&args),
         Command::Lint(args) => lint::lint(&args),
         Command::List(args) => list::list(&args),
         Command::Explain(args) => explain::explain(&args),

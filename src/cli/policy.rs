@@ -86,6 +86,7 @@ fn policy(contract: &Contract) -> Result<Policy, String> {
                     other => return Err(cannot("a repeat", other)),
                 },
                 status: way.status.first().and_then(|status| number(*status)),
+                ..own.replay
             },
         },
         marker: marker(&contract.replay_marker, own.marker)?,
@@ -138,6 +139,7 @@ fn policy(contract: &Contract) -> Result<Policy, String> {
             },
         },
         after: fates(contract)?,
+        credentials: own.credentials,
     })
 }
 

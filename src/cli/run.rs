@@ -15,7 +15,7 @@ use super::record::{self, Recorded, RecordedCase, Texts};
 use super::screen;
 use super::select;
 use super::server::{self, Started};
-use super::stage::{self, Stage};
+use super::stage::{self, Kept, Stage};
 use super::target::{self, Ready};
 use crate::contract::Contract;
 use crate::demo;
@@ -28,7 +28,7 @@ use crate::yaml;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The version of the JSON report.
 const FORMAT: u32 = 1;
@@ -122,15 +122,28 @@ fn shared(scenarios: Vec<Scenario>) -> Vec<Arc<Scenario>> {
 /// # Errors
 /// When the demo cannot be started, or as for [`run`].
 pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
-    let contract = args.contract.as_deref().map(target::contract).transpose()?;
-    let options = demo::Options {
-        flaw: args.flaw,
-        ..target::demo_options(contract.as_ref())?
+    let again = again::demo(&args);
+    let named = args.contract.as_deref().map(target::contract).transpose()?;
+    let kept = match args.variant {
+        Some(variant) => Trial::of(variant)?,
+        None => Trial {
+            options: target::demo_options(named.as_ref())?,
+            kept: args.contract.clone().map_or(Kept::Nothing, Kept::Contract),
+            ..Trial::default()
+        },
+    };
+    let trial = Trial {
+        kept: kept.kept,
+        options: demo::Options {
+            flaw: args.flaw,
+            ..kept.options
+        },
+        selection: args.selection,
+        contract: named.or(kept.contract),
+        settle: kept.settle,
     };
     runtime()?.block_on(async {
-        let name = args.contract.as_deref();
-        let again = again::demo(&args);
-        let (stage, mut job) = demo_job(options, args.selection, name, name).await?;
+        let (stage, mut job) = demo_job(trial).await?;
         job.again = again;
         job.check = !args.no_check;
         job.record = args.record;
@@ -140,36 +153,66 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// The report of a run against a demo API that is started for it and stopped after it, graded
-/// under its own contract or another one. It shows and writes nothing.
-///
-/// # Errors
-/// As for [`demo`].
-pub async fn demo_report(
-    options: demo::Options,
-    selection: Selection,
-    contract: Option<&str>,
-) -> Result<Report, Failure> {
-    let (stage, job) = demo_job(options, selection, None, contract).await?;
-    let silent: Callback = Box::new(|_, _, _| {});
-    let report = match planned(&job) {
-        Ok(plan) => observe(&job, &plan, 0, &silent, |_| {})
-            .await
-            .map(|recorded| recorded.report()),
-        Err(failure) => Err(failure),
-    };
-    stage.clear().await;
-    report
+/// A demo API that is started to be tried, and what is tried on it.
+#[derive(Clone, Debug, Default)]
+pub struct Trial {
+    /// The demo.
+    pub options: demo::Options,
+    /// What its options were made of.
+    pub kept: Kept,
+    /// The scenarios.
+    pub selection: Selection,
+    /// What it is graded against; `None` is its own contract.
+    pub contract: Option<Contract>,
+    /// How long its effects may take to show; `None` is as its target file says.
+    pub settle: Option<Duration>,
 }
 
-async fn demo_job(
-    options: demo::Options,
-    selection: Selection,
-    kept: Option<&str>,
-    graded: Option<&str>,
-) -> Result<(Stage, Job), Failure> {
+impl Trial {
+    /// The trial of everything on a variant, under the contract that allows it.
+    ///
+    /// # Errors
+    /// As for [`target::allowing`].
+    pub fn of(variant: &'static demo::Variant) -> Result<Trial, Failure> {
+        Ok(Trial {
+            options: variant.options(),
+            kept: Kept::Variant(variant),
+            contract: Some(target::allowing(variant)?),
+            settle: variant.settle,
+            ..Trial::default()
+        })
+    }
+
+    /// The report of a run against the demo, which is stopped after it. It shows and writes nothing.
+    ///
+    /// # Errors
+    /// As for [`demo`].
+    pub async fn report(self) -> Result<Report, Failure> {
+        // Boxed: many trials are polled on one stack.
+        let (stage, job) = Box::pin(demo_job(self)).await?;
+        let silent: Callback = Box::new(|_, _, _| {});
+        let report = match planned(&job) {
+            Ok(plan) => Box::pin(observe(&job, &plan, 0, &silent, |_| {}))
+                .await
+                .map(|recorded| recorded.report()),
+            Err(failure) => Err(failure),
+        };
+        stage.clear().await;
+        report
+    }
+}
+
+async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
+    let Trial {
+        options,
+        kept,
+        selection,
+        contract,
+        settle,
+    } = trial;
     let scenarios = select::selected(select::built_in()?, &selection)?;
-    let (stage, ready) = stage::set(options, &scenarios, kept, graded).await?;
+    let (stage, mut ready) = stage::set(options, &scenarios, kept, contract).await?;
+    ready.target.settle = settle.unwrap_or(ready.target.settle);
     let scenarios = shared(scenarios);
     let job = Job {
         places: places::of(&ready.target, &scenarios, None),

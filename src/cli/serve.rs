@@ -15,7 +15,10 @@ use std::net::SocketAddr;
 /// When a port or the database cannot be had.
 pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let kept = args.contract.as_deref().map(target::contract).transpose()?;
-    let contracted = target::demo_options(kept.as_ref())?;
+    let contracted = match args.variant {
+        Some(variant) => variant.options(),
+        None => target::demo_options(kept.as_ref())?,
+    };
     let options = demo::Options {
         listen: SocketAddr::from(([127, 0, 0, 1], args.port)),
         admin: SocketAddr::from(([127, 0, 0, 1], args.admin_port)),
@@ -38,11 +41,14 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         let contract = kept.map_or_else(String::new, |contract| {
             format!(", as {} says", contract.name)
         });
+        let variant = args.variant.map_or_else(String::new, |variant| {
+            format!(", with the variant {}", variant.name)
+        });
         let replica = demo.replica.map_or_else(String::new, |replica| {
             format!(" and at http://{replica}")
         });
         screen::say(&format!(
-            "the demo API is at http://{}{replica}, its admin at http://{}{contract}{flaw}; Ctrl-C ends it\n",
+            "the demo API is at http://{}{replica}, its admin at http://{}{contract}{variant}{flaw}; Ctrl-C ends it\n",
             demo.address, demo.admin
         ))?;
         demo.run_until_stopped().await;

@@ -3,8 +3,9 @@
 
 use super::failure::Failure;
 use super::target::{self, Ready};
+use crate::contract::Contract;
 use crate::demo::policy::Policy;
-use crate::demo::{self, Demo, Options};
+use crate::demo::{self, Demo, Manners, Options, Variant};
 use crate::hook::HookName;
 use crate::scenario::{Scenario, Step};
 use crate::target::port::Ports;
@@ -29,18 +30,33 @@ impl Stage {
     }
 }
 
-/// Makes a demo ready for scenarios. `kept` is the contract that the options were made of, `graded`
-/// the one that it is graded under.
+/// What the options of a demo were made of.
+#[derive(Clone, Debug, Default)]
+pub enum Kept {
+    /// Nothing: it is the demo as it is by itself, or its policy was written by hand.
+    #[default]
+    Nothing,
+    /// The contract of this name.
+    Contract(String),
+    /// A variant.
+    Variant(&'static Variant),
+}
+
+/// Makes a demo ready for scenarios. `graded` is the contract that it is graded under, if that is not
+/// its own.
 ///
 /// # Errors
 /// When the demo cannot be started, or a contract does not exist.
 pub(super) async fn set(
     options: Options,
     scenarios: &[Scenario],
-    kept: Option<&str>,
-    graded: Option<&str>,
+    kept: Kept,
+    graded: Option<Contract>,
 ) -> Result<(Stage, Ready), Failure> {
-    let told = kept.is_some() || is_own(&options.policy);
+    let told = match kept {
+        Kept::Nothing => is_own(&options),
+        Kept::Contract(_) | Kept::Variant(_) => true,
+    };
     if told
         && scenarios.iter().any(kills)
         && let Some(tool) = own_executable()
@@ -72,10 +88,10 @@ pub(super) async fn set(
     Ok((Stage::Inside(demo), ready))
 }
 
-/// Whether a demo without a contract has this policy. A policy is data all through: two that read
-/// alike are alike.
-fn is_own(policy: &Policy) -> bool {
-    format!("{policy:?}") == format!("{:?}", Policy::default())
+/// Whether a demo behaves so by itself. A policy is data all through: two that read alike are alike.
+fn is_own(options: &Options) -> bool {
+    format!("{:?}", options.policy) == format!("{:?}", Policy::default())
+        && options.manners == Manners::default()
 }
 
 /// Whether the scenario ends the server without notice.
@@ -94,13 +110,19 @@ fn kills(scenario: &Scenario) -> bool {
 }
 
 /// What the command of the demo's target file looks at.
-fn environment(options: &Options, kept: Option<&str>, tool: PathBuf) -> Vec<(String, String)> {
+fn environment(options: &Options, kept: Kept, tool: PathBuf) -> Vec<(String, String)> {
     let time = |time| humantime::format_duration(time).to_string();
     let flaw = options.flaw.map(|flaw| flaw.name().to_owned());
+    let (contract, variant) = match kept {
+        Kept::Nothing => (None, None),
+        Kept::Contract(name) => (Some(name), None),
+        Kept::Variant(variant) => (None, Some(variant.name.to_owned())),
+    };
     [
         ("IDEMSPEC", Some(tool.display().to_string())),
         ("DEMO_FLAW", flaw),
-        ("DEMO_CONTRACT", kept.map(str::to_owned)),
+        ("DEMO_CONTRACT", contract),
+        ("DEMO_VARIANT", variant),
         ("DEMO_WORK", Some(time(options.work))),
         ("DEMO_RETENTION", Some(time(options.retention))),
     ]

@@ -5,12 +5,13 @@ use super::files;
 use super::policy::{policy_of, retention_of};
 use crate::contract::{self, Contract};
 use crate::demo;
+use crate::demo::Variant;
 use crate::demo::policy::{Form, KeyPolicy, Place};
 use crate::runner::wire::TlsOptions;
 use crate::target::Target;
 use crate::target::parse::{Environment, Loaded, Options, load};
 use crate::target::port::Ports;
-use crate::yaml::{Diagnostic, Source};
+use crate::yaml::{self, Diagnostic, Source};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -76,7 +77,8 @@ pub fn from_file(
         secrets: secrets.map(read_secrets).transpose()?.unwrap_or_default(),
     };
     let source = files::read(path)?;
-    ready(source, &options, &Surroundings, contract)
+    let instead = contract.map(self::contract).transpose()?;
+    ready(source, &options, &Surroundings, instead)
 }
 
 /// Refuses what looks like a live API, unless `live` was said.
@@ -117,15 +119,39 @@ pub fn demo_options(contract: Option<&Contract>) -> Result<demo::Options, Failur
     })
 }
 
-/// The demo's target, with its keys where its policy has them; `ports` are those of a demo that runs
-/// already.
+/// What allows a variant of the demo.
 ///
 /// # Errors
-/// A contract that does not exist.
+/// When it is no contract, which a test excludes.
+pub fn allowing(variant: &Variant) -> Result<Contract, Failure> {
+    written(format!("what allows {}", variant.name), variant.allowing())
+}
+
+/// A contract that promises nothing of a variant.
+///
+/// # Errors
+/// When it is no contract, which a test excludes.
+pub fn unpromising(variant: &Variant) -> Result<Contract, Failure> {
+    let name = format!("what is known of {}", variant.name);
+    written(name, variant.unpromising())
+}
+
+fn written(name: String, text: String) -> Result<Contract, Failure> {
+    let source = Source { name, text };
+    yaml::parse(Arc::new(source))
+        .and_then(|node| contract::resolve(Some(&node)))
+        .map_err(|problem| Failure::BadFiles(vec![problem]))
+}
+
+/// The demo's target, with its keys where its policy has them; `ports` are those of a demo that runs
+/// already. `contract` replaces its own.
+///
+/// # Errors
+/// Something wrong with the file, which tests exclude.
 pub fn demo(
     ports: Option<Ports>,
     key: &KeyPolicy,
-    contract: Option<&str>,
+    contract: Option<Contract>,
 ) -> Result<Ready, Failure> {
     let source = Source {
         name: "the demo's target file".to_owned(),
@@ -169,7 +195,7 @@ fn ready(
     source: Arc<Source>,
     options: &Options,
     surroundings: &Surroundings,
-    contract: Option<&str>,
+    contract: Option<Contract>,
 ) -> Result<Ready, Failure> {
     let file = source.name.clone();
     let Loaded { target, warnings } =
@@ -190,15 +216,15 @@ fn ready(
 
 fn contracts(
     target: &Target,
-    instead: Option<&str>,
+    instead: Option<Contract>,
     surroundings: &Surroundings,
 ) -> Result<BTreeMap<String, Contract>, Failure> {
     let bad = |problem: Diagnostic| Failure::BadFiles(vec![problem]);
     let files = |path: &str, from: &str| surroundings.file(Path::new(path), from);
     let mut contracts = BTreeMap::new();
     for operation in &target.operations {
-        let contract = match instead {
-            Some(name) => contract::chosen(name, &files).map_err(bad)?,
+        let contract = match &instead {
+            Some(contract) => contract.clone(),
             None => {
                 let own = operation.contract.as_ref().or(target.contract.as_ref());
                 contract::resolve_with(own, &files).map_err(bad)?

@@ -10,6 +10,7 @@ pub use situation::{Earlier, Foreign, Identity, Relation, Situation, situation};
 use super::behaviour::{Behaviour, Kind};
 use super::{
     AfterFailure, Contract, FailureClass, OperationScope, Precedence, PrincipalScope, Promised,
+    same_body,
 };
 use crate::outcome::{Meaning, Outcome};
 use crate::transcript::{Exchange, Response, Round};
@@ -93,8 +94,13 @@ fn decide(
                         .header("location")
                         .any(|location| location.rsplit(['/', '=']).next() == Some(identity))
                 });
-        return if points_at_first {
+        let repeats = matches!(situation.relation, Relation::Same | Relation::Reworded)
+            && situation.earlier != Earlier::Nothing;
+        return if points_at_first || (repeats && is_conflict_ref(contract, response, true)) {
             Meaning::Replayed.into()
+        } else if status == 303 && repeats && !situation.first_succeeded {
+            // It may point at what a request made whose response was lost.
+            Outcome::of(&[Meaning::Replayed, Meaning::Unknown])
         } else {
             Meaning::Unknown.into()
         };
@@ -256,7 +262,7 @@ fn refusal(
         && let Some(first) = situation.first
         && !first.success
         && first.status == status
-        && situation::same_body(first, response)
+        && same_body(contract, first, response)
         && !situation.first_outcome.is_empty()
     {
         return situation.first_outcome;

@@ -4,6 +4,7 @@
 mod behaviour;
 mod failure;
 mod key;
+mod likeness;
 mod marker;
 mod meaning;
 mod profile;
@@ -19,6 +20,7 @@ mod xml;
 pub use behaviour::{Behaviour, BodyRelation, Kind, RetryAfter, StatusPattern, written};
 pub use failure::{AfterFailure, FailureClass, RetryRules, TransientSignal};
 pub use key::{Companion, CompanionForm, Encoding, KeyKind, KeyRules, Required, Unit};
+pub use likeness::{remove, same_body};
 pub use marker::ReplayMarker;
 pub use meaning::{Earlier, Foreign, Identity, Relation, Situation, meaning, situation};
 pub use profile::{PROFILES, Profile};

@@ -2,7 +2,6 @@
 //! all of it before anything is remembered.
 
 use std::mem::ManuallyDrop;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -27,8 +26,9 @@ use super::key::{self, Sent};
 use super::keyed::Keyed;
 use super::multipart;
 use super::operation::{Command, Operation};
-use super::policy::{Fate, Marker, Mismatch, Place, Principals, Routes};
+use super::policy::{Credentials, Fate, Marker, Mismatch, Place, Principals, Routes};
 use super::routes::malformed;
+use super::seats::Peer;
 use super::store::Stored;
 
 /// The largest body, in bytes: 1 MiB.
@@ -61,13 +61,13 @@ pub async fn write(
 }
 
 async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Result<Answer, Answer> {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    let memory = api.memory_of(peer.map(|ConnectInfo(peer)| peer.port()));
+    let peer = request.extensions().get::<ConnectInfo<Peer>>();
+    let memory = api.memory_of(peer.map(|ConnectInfo(Peer(peer))| peer.port()));
     let (head, body) = request.into_parts();
-    let peer = head.extensions.get::<ConnectInfo<SocketAddr>>().copied();
+    let peer = head.extensions.get::<ConnectInfo<Peer>>().copied();
     let headers = head.headers;
     let query = head.uri.query();
-    let key_of = |body| {
+    let key_of = |body: Option<&Value>| {
         let sent = Sent {
             headers: &headers,
             query,
@@ -79,7 +79,13 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         Caller::authenticate(&headers).and_then(|caller| caller.authorize_write().map(|()| caller));
     let caller = match authorized {
         Ok(caller) => caller,
-        Err(refusal) => return Err(refuse(&api, &operation, key_of(None), refusal).await),
+        Err(refusal) => {
+            if api.policy.credentials == Credentials::AfterValidation {
+                let body = valid(&operation, &headers, body).await?;
+                key_of(Some(&body))?;
+            }
+            return Err(refuse(&api, &operation, key_of(None), refusal).await);
+        }
     };
     if caller.token == GRANTEE && api.switches.is_revoked() {
         return Err(refuse(&api, &operation, key_of(None), no_grant()).await);
@@ -135,8 +141,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
             bytes = Bytes::from(body.to_string());
             body
         }
-        None => serde_json::from_slice(&bytes)
-            .map_err(|error| malformed(&format!("The body is not JSON: {error}.")))?,
+        None => parse(&bytes)?,
     };
     let key = key_of(Some(&body));
     // What carries the key is no part of what is asked for.
@@ -234,13 +239,26 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         compressed: api.flaw == Some(Flaw::StoresCompressedBytes) && accepts_gzip(&headers),
         slow,
         started: api.clock.now(),
-        port: peer.map_or(0, |ConnectInfo(peer)| peer.port()),
+        port: peer.map_or(0, |ConnectInfo(Peer(peer))| peer.port()),
         line: line.clone(),
     };
     // The write runs in a task of its own: a client that hangs up must not cancel it.
     let _held = line.hold();
     let task = tokio::spawn(async move { api.perform(Arc::new(call)).await });
     task.await.map_err(|_| Answer::internal())
+}
+
+/// The body of a write if it is a valid one, whoever sent it.
+async fn valid(operation: &Operation, headers: &HeaderMap, body: Body) -> Result<Value, Answer> {
+    expect_json(headers)?;
+    let body = parse(&read_body(headers, body).await?)?;
+    operation.command(&body)?;
+    Ok(body)
+}
+
+fn parse(bytes: &[u8]) -> Result<Value, Answer> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| malformed(&format!("The body is not JSON: {error}.")))
 }
 
 /// Answers a write whose caller is not known, or may not write.

@@ -271,6 +271,8 @@ pub enum Problem {
     KeyExpired,
     /// 402: the business declines.
     Declined,
+    /// 429: too many requests.
+    TooMany,
     /// 412: what is to be changed has another version by now.
     VersionMismatch,
     /// 429: too many requests of this class.
@@ -329,6 +331,7 @@ impl Problem {
                 "key-expired",
                 "Idempotency key expired",
             ),
+            Problem::TooMany => (S::TOO_MANY_REQUESTS, "too-many", "Too many requests"),
             Problem::Declined => (S::PAYMENT_REQUIRED, "declined", "Payment declined"),
             Problem::VersionMismatch => (
                 S::PRECONDITION_FAILED,

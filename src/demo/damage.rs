@@ -82,6 +82,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "key/near#at-37/item-4/outcome-never:second",
             "key/near#at-65/item-4/outcome-never:second",
             "key/near#case/item-4/outcome-never:second",
+            "key/near#case/item-4/keeps:key-case",
             "key/near#*/item-4/two-resources:first+second",
             "scope/fresh-key/item-2/effects-at-least",
             "scope/fresh-key/item-2/outcome-is:second",
@@ -171,8 +172,9 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         ]),
         Flaw::CancelsBetweenEffects => Damage {
             breaks: &["lost/mid-work#*/item-5/effects-at-most"],
-            // The hang-up has 50 ms between charge and receipt.
+            // The hang-up has 50 ms between charge and receipt, and the retry at once may come late.
             may_break: &[
+                "lost/mid-work#*/item-5/effects-at-most@after-at-once",
                 "race/replicas/item-5/effects-at-most",
                 "race/replicas/item-5/one-resource:burst+lagging+later",
                 "crash/after-effect/item-5/effects-at-most",
@@ -270,6 +272,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "payload/changed#*/item-5/outcome-is:again",
                 "payload/in-flight/item-3/effects-at-most",
                 "payload/in-flight/item-3/outcome-never:changed+changed-later",
+                "race/burst/item-5/keeps:in-progress",
                 "race/during/item-5/effects-at-most",
                 "race/during/item-5/one-resource:first+during+later",
                 "race/during/item-5/outcome-is:later",
@@ -313,8 +316,10 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "lost/after-effect#*/item-5/effects-at-most",
                 "lost/mid-work#*/item-5/effects-at-most",
             ],
-            // Another instance knows nothing of the claim, and a crash comes when it comes.
+            // Another instance knows nothing of the claim, a crash comes when it comes, and a hang-up near
+            // the end of the work lets the retry at once run beside the gap.
             may_break: &[
+                "lost/mid-work#*/item-5/effects-at-most@after-at-once",
                 "crash/after-effect/item-5/effects-at-most",
                 "crash/mid-work/item-5/effects-at-most",
                 "race/replicas/item-5/effects-at-most",

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::sync::{Notify, Semaphore, SemaphorePermit};
 use uuid::Uuid;
 
@@ -12,9 +13,10 @@ use super::Options;
 use super::answer::{Answer, Problem};
 use super::behaviour::Behaviour;
 use super::call::{Call, Slot};
-use super::clock::{Clock, Timestamp};
+use super::clock::{Clock, Timestamp, rfc3339};
 use super::flaw::Flaw;
 use super::in_flight::{Claim, InFlight};
+use super::manners::Manners;
 use super::operation::Operation;
 use super::policy::{InProgress, Policy, Precedence};
 use super::store::{Keeping, Store, StoreError};
@@ -34,6 +36,10 @@ pub struct Keyed {
     pub flaw: Option<Flaw>,
     /// How it treats keys.
     pub policy: Arc<Policy>,
+    /// How it behaves otherwise.
+    pub manners: Manners,
+    /// Held by the write that is worked on, where writes wait for one another.
+    turn: Semaphore,
     /// How long a write works before it writes.
     pub work: Duration,
     /// How long a record is kept.
@@ -109,6 +115,8 @@ impl Keyed {
             store,
             flaw: options.flaw,
             policy: Arc::new(options.policy),
+            manners: options.manners,
+            turn: Semaphore::new(1),
             work: options.work,
             retention: options.retention,
             instance,
@@ -122,6 +130,10 @@ impl Keyed {
 
     /// Executes a call, or replays or refuses it.
     pub async fn perform(&self, call: Arc<Call>) -> Answer {
+        let _turn = match self.manners.one_at_a_time {
+            true => self.turn.acquire().await.ok(),
+            false => None,
+        };
         let answered = match &call.slot {
             Some(slot) => self.perform_once(&call, slot).await,
             None => {
@@ -167,6 +179,13 @@ impl Keyed {
         };
         let retention = i64::try_from(retention.as_millis()).unwrap_or(i64::MAX);
         self.clock.now().saturating_sub(retention)
+    }
+
+    /// Whether a thing shows already, where things show so long after they were made.
+    pub fn shows(&self, document: &Value, lag: Duration) -> bool {
+        let lag = i64::try_from(lag.as_millis()).unwrap_or(i64::MAX);
+        let made = document["created_at"].as_str().unwrap_or_default();
+        lag == 0 || made <= rfc3339(self.clock.now().saturating_sub(lag)).as_str()
     }
 
     /// The refusal that `stores-unauthorized` has stored.

@@ -26,6 +26,7 @@ mod key;
 mod keyed;
 mod ledger;
 mod mandates;
+mod manners;
 mod multipart;
 mod openapi;
 mod operation;
@@ -34,10 +35,13 @@ pub mod policy;
 mod recall;
 mod relay;
 mod restart;
+mod rewording;
 mod routes;
+mod seats;
 mod signature;
 mod store;
 mod switches;
+mod variant;
 
 #[cfg(test)]
 mod tests;
@@ -48,7 +52,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -56,11 +59,14 @@ use tokio::task::JoinHandle;
 use self::clock::Clock;
 use self::keyed::Keyed;
 use self::relay::Relay;
+use self::seats::{Peer, Seats};
 use self::store::{Store, StoreError};
 use self::switches::Switches;
 
 pub use self::flaw::{Flaw, Tier};
+pub use self::manners::Manners;
 pub use self::policy::Policy;
+pub use self::variant::{Sight, VARIANTS, Variant};
 
 /// How long `stop` waits for open requests and connections.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -80,6 +86,8 @@ pub struct Options {
     pub flaw: Option<Flaw>,
     /// How it treats keys.
     pub policy: Policy,
+    /// How it behaves otherwise.
+    pub manners: Manners,
     /// How long a write works before it writes.
     pub work: Duration,
     /// How long a key is kept.
@@ -87,8 +95,8 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Free loopback ports, one instance, a temporary database, no flaw, the demo's own policy, 50 ms of work,
-    /// 24 h of retention.
+    /// Free loopback ports, one instance, a temporary database, no flaw, the demo's own policy and
+    /// manners, 50 ms of work, 24 h of retention.
     fn default() -> Options {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
         Options {
@@ -98,6 +106,7 @@ impl Default for Options {
             database: None,
             flaw: None,
             policy: Policy::default(),
+            manners: Manners::default(),
             work: Duration::from_millis(50),
             retention: Duration::from_secs(24 * 60 * 60),
         }
@@ -169,6 +178,7 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     let store = Store::open(options.database.clone())?;
     restart::take_over(&store, options.flaw).await?;
     let clock = Arc::new(Clock::default());
+    let manners = options.manners.clone();
     let switches = Arc::new(Switches::default());
     let news: Arc<Notify> = Arc::default();
     let (stop, stopped) = watch::channel(false);
@@ -193,16 +203,20 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
         api.claim_what_is_left().await?;
         let api = Arc::new(api);
         demo.instances.push(Arc::downgrade(&api));
-        demo.servers
-            .push(serve(listener, routes::router(api), stopped.clone()));
+        demo.servers.push(serve(
+            Seats::new(listener, manners.most_connections),
+            manners.wrapped(routes::router(api)),
+            stopped.clone(),
+        ));
     }
     let relay = Relay {
         store: store.clone(),
         news,
         flaw: options.flaw,
+        twice: manners.delivers_twice,
     };
     demo.servers.push(serve(
-        admin_listener,
+        Seats::new(admin_listener, None),
         admin::router(clock, store, switches),
         stopped.clone(),
     ));
@@ -246,22 +260,14 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), DemoEr
     Ok((listener, local))
 }
 
-fn serve(
-    listener: TcpListener,
-    router: Router,
-    mut stopped: watch::Receiver<bool>,
-) -> JoinHandle<()> {
-    let listener = listener.tap_io(|stream| {
-        // Without it answers may wait; a socket that refuses still works.
-        let _ = stream.set_nodelay(true);
-    });
+fn serve(listener: Seats, router: Router, mut stopped: watch::Receiver<bool>) -> JoinHandle<()> {
     let stop = async move {
         // An error is a demo that was dropped, which stops it as well.
         let _ = stopped.wait_for(|stop| *stop).await;
     };
     tokio::spawn(async move {
         // Serving ends with the stop alone: accept errors are retried inside.
-        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let service = router.into_make_service_with_connect_info::<Peer>();
         let _ = axum::serve(listener, service)
             .with_graceful_shutdown(stop)
             .await;

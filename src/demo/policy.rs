@@ -36,6 +36,8 @@ pub struct Policy {
     pub expired: Expired,
     /// What failures do to a key.
     pub after: Fates,
+    /// When a caller is asked for credentials.
+    pub credentials: Credentials,
 }
 
 impl Default for Policy {
@@ -63,6 +65,7 @@ impl Default for Policy {
             malformed: Refusal::of(400),
             expired: Expired::Execute,
             after: Fates::default(),
+            credentials: Credentials::First,
         }
     }
 }
@@ -203,16 +206,55 @@ pub struct Replay {
     pub gives: Gives,
     /// The status of a repeated success; `None` keeps the first one.
     pub status: Option<u16>,
+    /// How the JSON of a repeated success is written.
+    pub wording: Wording,
+    /// What is given once the resource is deleted.
+    pub deleted: Deleted,
+    /// From how many bytes of body on nothing but this refusal is kept of an answer.
+    pub tombstone: Option<(usize, Refusal)>,
+    /// For how long after its completion a request still seems to be worked on.
+    pub from: Duration,
 }
 
 impl Default for Replay {
-    /// The stored answer with its own status.
+    /// The stored answer with its own status, at once and whatever became of the resource.
     fn default() -> Replay {
         Replay {
             gives: Gives::Stored,
             status: None,
+            wording: Wording::AsStored,
+            deleted: Deleted::Stored,
+            tombstone: None,
+            from: Duration::ZERO,
         }
     }
+}
+
+/// How the JSON of a replay is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wording {
+    /// Byte for byte as it was.
+    AsStored,
+    /// With its members in another order, other white space, and 2000 as 2000.0.
+    Anew,
+}
+
+/// What a repeat is given once the resource is deleted.
+#[derive(Clone, Debug)]
+pub enum Deleted {
+    /// What it would be given otherwise.
+    Stored,
+    /// A refusal.
+    Refuse(Refusal),
+}
+
+/// When a caller is asked for credentials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Credentials {
+    /// Before anything else.
+    First,
+    /// Once the key and the body are found to be good.
+    AfterValidation,
 }
 
 /// What a repeat is given.
@@ -224,6 +266,8 @@ pub enum Gives {
     Current,
     /// A refusal with a link to the resource.
     Conflict(Refusal),
+    /// An answer of this status that names the resource and says no more of it.
+    Reference(u16),
 }
 
 /// What a replay can be told by.

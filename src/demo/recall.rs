@@ -2,10 +2,11 @@
 //! or a refusal.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Problem, status};
 use super::call::{Call, Slot};
@@ -16,7 +17,8 @@ use super::keyed::{Keyed, Permit};
 use super::ledger::{self, Kind};
 use super::operation::{Command, Operation};
 use super::outbox;
-use super::policy::{Expired, Gives, Mismatch, Refusal};
+use super::policy::{Deleted, Expired, Gives, Mismatch, Refusal, Wording};
+use super::rewording::written_anew;
 use super::store::{Finish, Keeping, StoreError, Stored};
 
 /// How long `guesses-intent-from-payload` takes an equal payload for the same intent, in
@@ -151,8 +153,24 @@ impl Keyed {
 
     /// The answer to a repeat, as the policy gives it.
     async fn repeat(&self, call: &Call, stored: Stored) -> Result<Answer, StoreError> {
+        let policy = &self.policy.replay;
+        if self.since(stored.completed) < policy.from {
+            return Ok(self.in_progress());
+        }
+        if let Some((most, look)) = &policy.tombstone
+            && stored.answer.body.len() >= *most
+        {
+            let detail = "The answer was too large to be kept. The request will not run again.";
+            return Ok(Answer::refusal(Problem::TooLarge, detail, look, None));
+        }
         let made = made(&stored.answer).filter(|_| stored.answer.status.is_success());
-        if let (Gives::Conflict(look), Some(id)) = (&self.policy.replay.gives, &made) {
+        if let (Deleted::Refuse(look), Some(id)) = (&policy.deleted, &made)
+            && self.find_made(call.tenant, id.clone()).await?.is_none()
+        {
+            let detail = "What this key has made is deleted.";
+            return Ok(Answer::refusal(Problem::NotFound, detail, look, None));
+        }
+        if let (Gives::Conflict(look), Some(id)) = (&policy.gives, &made) {
             let detail = format!("This key has made {id}.");
             let mut refusal = Answer::refusal(Problem::Conflict, detail, look, Some(id));
             if let Some(place) = &stored.answer.location {
@@ -162,17 +180,49 @@ impl Keyed {
             return Ok(refusal);
         }
         let mut answer = self.replay(stored);
-        if let Some(number) = self.policy.replay.status
+        if let Some(number) = policy.status
             && answer.status.is_success()
         {
             answer.status = status(number);
         }
-        if let (Gives::Current, Some(id)) = (&self.policy.replay.gives, made)
-            && let Some(now) = self.as_it_is(call.tenant, id, &answer.body).await?
-        {
-            answer.body = now;
+        match (&policy.gives, made) {
+            (Gives::Current, Some(id)) => {
+                if let Some(now) = self.as_it_is(call.tenant, id, &answer.body).await? {
+                    answer.body = now;
+                }
+            }
+            (Gives::Reference(number), Some(id)) => {
+                answer.status = status(*number);
+                answer.body = Bytes::from(json!({ "id": id }).to_string());
+            }
+            _ => {}
+        }
+        if policy.wording == Wording::Anew {
+            answer.body = written_anew(&answer.body);
         }
         Ok(answer)
+    }
+
+    /// How long ago something was, on the demo's clock.
+    fn since(&self, then: Timestamp) -> Duration {
+        let passed = self.clock.now().saturating_sub(then);
+        Duration::from_millis(u64::try_from(passed).unwrap_or_default())
+    }
+
+    /// What was made under this id, as it is now.
+    async fn find_made(
+        &self,
+        tenant: &'static str,
+        id: String,
+    ) -> Result<Option<Map<String, Value>>, StoreError> {
+        let find = move |connection: &_| {
+            let payment = ledger::find(connection, Kind::Payment, tenant, &id)?;
+            match payment {
+                Some(payment) => Ok(Some(payment)),
+                None => ledger::find(connection, Kind::Refund, tenant, &id),
+            }
+        };
+        self.store.read(find).await
     }
 
     /// Whether the payment that an answer tells of is no longer there.
@@ -193,15 +243,8 @@ impl Keyed {
         id: String,
         stored: &[u8],
     ) -> Result<Option<Bytes>, StoreError> {
-        let find = move |connection: &_| {
-            let payment = ledger::find(connection, Kind::Payment, tenant, &id)?;
-            match payment {
-                Some(payment) => Ok(Some(payment)),
-                None => ledger::find(connection, Kind::Refund, tenant, &id),
-            }
-        };
         let (Some(mut now), Ok(then)) = (
-            self.store.read(find).await?,
+            self.find_made(tenant, id).await?,
             serde_json::from_slice::<Map<String, Value>>(stored),
         ) else {
             return Ok(None);

@@ -205,6 +205,7 @@ async fn list(
             if by_key {
                 distort(&api, &mut data);
             }
+            data.retain(|document| api.shows(document, api.manners.lists_after));
             Ok(Answer::json(StatusCode::OK, &json!({"data": data})))
         }
         Err(_) => Err(Answer::internal()),
@@ -240,8 +241,11 @@ async fn find(
         false => ledger::find(connection, kind, caller.tenant, &id),
     };
     match api.store.read(read).await {
-        Ok(Some(document)) => Ok(Answer::json(StatusCode::OK, &Value::Object(document))),
-        Ok(None) => Err(ledger::not_found()),
+        Ok(found) => found
+            .map(Value::Object)
+            .filter(|document| api.shows(document, api.manners.shows_after))
+            .map(|document| Answer::json(StatusCode::OK, &document))
+            .ok_or_else(ledger::not_found),
         Err(_) => Err(Answer::internal()),
     }
 }

@@ -5,7 +5,7 @@
 use super::ruling::Ruling;
 use super::tells_apart::media_type;
 use super::view::{View, began, got, same_key, succeeded, who};
-use crate::contract::{Kind, StatusPattern};
+use crate::contract::{BodyRelation, Kind, same_body};
 use crate::outcome::{Meaning, Outcome};
 use crate::promise::{Level, Strength};
 use crate::transcript::{Exchange, Response};
@@ -213,17 +213,16 @@ enum Part {
 
 fn differences(view: &View<'_>, first: &Response, later: &Response) -> Vec<(Part, String)> {
     let mut found = Vec::new();
-    let declared: Vec<StatusPattern> = view
-        .contract
-        .replay
-        .value
-        .iter()
-        .flatten()
-        .flat_map(|behaviour| behaviour.status.iter().copied())
-        .collect();
-    let as_declared = declared
-        .iter()
+    let ways = || view.contract.replay.value.iter().flatten();
+    let as_declared = ways()
+        .flat_map(|way| &way.status)
         .any(|pattern| pattern.fits(later.status, Some(first.status)));
+    let loosely = ways().any(|way| {
+        matches!(
+            way.body,
+            Some(BodyRelation::SameResource | BodyRelation::Any)
+        )
+    });
     if first.status != later.status && !as_declared {
         found.push((
             Part::Status,
@@ -236,7 +235,7 @@ fn differences(view: &View<'_>, first: &Response, later: &Response) -> Vec<(Part
             difference("media type", media_type(later).is_none()),
         ));
     }
-    if !same_body(first, later) {
+    if !loosely && !same_body(view.contract, first, later) {
         found.push((Part::Body, "another body".to_owned()));
     }
     for name in HEADERS {
@@ -257,14 +256,6 @@ fn difference(what: &str, gone: bool) -> String {
         format!("no {what}")
     } else {
         format!("another {what}")
-    }
-}
-
-/// Whether two bodies are equal but for what the target calls volatile.
-pub(super) fn same_body(one: &Response, other: &Response) -> bool {
-    match (&one.stable_json, &other.stable_json) {
-        (Some(one), Some(other)) => one == other,
-        _ => one.body_digest == other.body_digest,
     }
 }
 

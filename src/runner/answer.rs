@@ -1,6 +1,7 @@
 //! From a response on the wire to what is written down of it.
 
 use super::mask::Masker;
+use crate::contract;
 use crate::target::operation::Operation;
 use crate::target::selector::{Answer, Selector};
 use crate::target::volatile::is_volatile_header;
@@ -46,14 +47,7 @@ pub(super) fn record(
     if let Some(json) = &mut stable_json {
         for selector in &operation.volatile {
             if let Selector::Json(path) = selector {
-                let places: Vec<String> = path
-                    .query_located(json)
-                    .locations()
-                    .map(serde_json_path::NormalizedPath::to_json_pointer)
-                    .collect();
-                for place in places {
-                    remove(json, &place);
-                }
+                contract::remove(json, path);
             }
         }
     }
@@ -179,30 +173,6 @@ pub(super) fn plain(value: &Value) -> Option<String> {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
-    }
-}
-
-/// Removes the value at a JSON Pointer (RFC 6901).
-fn remove(json: &mut Value, pointer: &str) {
-    let Some((parent, last)) = pointer.rsplit_once('/') else {
-        return;
-    };
-    let last = last.replace("~1", "/").replace("~0", "~");
-    match json.pointer_mut(parent) {
-        Some(Value::Object(map)) => {
-            map.shift_remove(&last);
-        }
-        Some(Value::Array(list)) => {
-            // Keeps the places of the others: several may have to go.
-            if let Some(entry) = last
-                .parse::<usize>()
-                .ok()
-                .and_then(|index| list.get_mut(index))
-            {
-                *entry = Value::Null;
-            }
-        }
-        _ => {}
     }
 }
 
@@ -359,16 +329,5 @@ mod tests {
         // A token is a word, and a word may be a part of a secret.
         assert!(masker.is_in_a_secret("abcdefghij0123"));
         assert!(!masker.is_in_a_secret("pay_0123456789ab"));
-    }
-
-    #[test]
-    fn a_pointer_removes_what_it_points_at() {
-        let mut json = serde_json::json!({ "a": { "b/c": 1, "d": 2 }, "list": [1, 2] });
-        remove(&mut json, "/a/b~1c");
-        remove(&mut json, "/list/0");
-        assert_eq!(
-            json,
-            serde_json::json!({ "a": { "d": 2 }, "list": [null, 2] })
-        );
     }
 }

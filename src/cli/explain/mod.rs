@@ -1,4 +1,4 @@
-//! What something means, in words: a scenario, a checklist item, a contract, a promise, a flaw.
+//! What something means, in words: a scenario, a checklist item, a contract, a promise, a flaw, a variant.
 
 mod check;
 mod contract;
@@ -6,6 +6,7 @@ mod document;
 mod request;
 mod scenario;
 mod step;
+mod variant;
 
 use super::args::ExplainArgs;
 use super::exit::Exit;
@@ -14,7 +15,7 @@ use super::screen;
 use super::select;
 use crate::checklist::ItemId;
 use crate::contract::PROFILES;
-use crate::demo::{Flaw, Tier};
+use crate::demo::{Flaw, Tier, VARIANTS, Variant};
 use crate::promise::Promise;
 use crate::scenario::Scenario;
 use crate::yaml;
@@ -62,6 +63,9 @@ pub fn in_words(id: &str, scenarios: &[Scenario]) -> Result<String, Failure> {
     if let Some(flaw) = Flaw::from_name(id) {
         return Ok(flaw_in_words(flaw, scenarios));
     }
+    if let Some(variant) = Variant::from_name(id) {
+        return Ok(variant::in_words(variant));
+    }
     Err(unknown(id, scenarios))
 }
 
@@ -71,7 +75,8 @@ fn unknown(id: &str, scenarios: &[Scenario]) -> Failure {
         .map(|scenario| scenario.id.as_str())
         .chain(PROFILES.iter().map(|profile| profile.name))
         .chain(Promise::ALL.iter().map(|promise| promise.name()))
-        .chain(Flaw::ALL.iter().map(|flaw| flaw.name()));
+        .chain(Flaw::ALL.iter().map(|flaw| flaw.name()))
+        .chain(VARIANTS.iter().map(|variant| variant.name));
     Failure::Usage(match yaml::nearest(id, known) {
         Some(near) => format!("nothing is called `{id}`: did you mean `{near}`?"),
         None => format!("nothing is called `{id}`: `idemspec list` shows what there is"),
@@ -172,7 +177,7 @@ pub(super) fn catches(scenario: &Scenario, flaw: Flaw) -> bool {
 mod tests {
     use super::in_words;
     use crate::contract::PROFILES;
-    use crate::demo::Flaw;
+    use crate::demo::{Flaw, VARIANTS};
     use crate::promise::Promise;
     use crate::scenario::library;
 
@@ -184,7 +189,8 @@ mod tests {
             .chain(scenarios.iter().map(|scenario| scenario.id.clone()))
             .chain(PROFILES.iter().map(|profile| profile.name.to_owned()))
             .chain(Promise::ALL.iter().map(|promise| promise.name().to_owned()))
-            .chain(Flaw::ALL.iter().map(|flaw| flaw.name().to_owned()));
+            .chain(Flaw::ALL.iter().map(|flaw| flaw.name().to_owned()))
+            .chain(VARIANTS.iter().map(|variant| variant.name.to_owned()));
         for name in names {
             let text = in_words(&name, &scenarios).unwrap_or_else(|problem| panic!("{problem}"));
             assert!(text.contains(&name), "{name}");

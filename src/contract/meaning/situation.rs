@@ -1,6 +1,6 @@
 //! All that plan and times say about a request, before its response is looked at.
 
-use crate::contract::{Contract, PrincipalScope};
+use crate::contract::{Contract, PrincipalScope, same_body};
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::PrincipalRole;
 use crate::transcript::{Delivery, Exchange, Response, Round};
@@ -179,7 +179,7 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
         response.identity.is_none()
             && foreign_bodies
                 .into_iter()
-                .any(|other| same_body(other, response))
+                .any(|other| same_body(contract, other, response))
     });
     let since_first = own_earlier()
         .filter(success)
@@ -305,12 +305,4 @@ fn foreign_identity(contract: &Contract, round: &Round, this: &Exchange) -> Opti
     // Keyless requests, and a keyed one beside a keyless one, may name one natural resource.
     let both_keyed = owner.key.value.is_some() && this.key.value.is_some();
     (both_keyed && !shares_key(owner, this)).then_some(Foreign::Certain)
-}
-
-/// Whether two bodies are equal but for what the target calls volatile.
-pub(super) fn same_body(one: &Response, other: &Response) -> bool {
-    match (&one.stable_json, &other.stable_json) {
-        (Some(one), Some(other)) => one == other,
-        _ => one.body_digest == other.body_digest,
-    }
 }

@@ -18,6 +18,26 @@ const DEMO: &str = "extends: demo";
 const EITHER: &[Meaning] = &[Meaning::Executed, Meaning::Replayed];
 
 #[test]
+fn a_303_after_a_lost_response_may_point_at_its_result() {
+    let there = || got(303).header("Location", "/payments/p1");
+    let declared = "extends: demo\non: { replay: { outcome: conflict-ref, status: 303, header: { Location: ^/ } } }";
+    let cases: [(&str, Vec<Exchange>, &[Meaning]); 4] = [
+        (declared, vec![lost(), there()], &[Meaning::Replayed]),
+        (
+            GENERIC,
+            vec![lost(), there()],
+            &[Meaning::Replayed, Meaning::Unknown],
+        ),
+        (GENERIC, vec![there()], &[Meaning::Unknown]),
+        (GENERIC, vec![paid("p2"), there()], &[Meaning::Unknown]),
+    ];
+    for (lines, exchanges, wanted) in cases {
+        let outcome = last(&contract(lines), round(exchanges));
+        assert_eq!(outcome, Outcome::of(wanted), "{lines}");
+    }
+}
+
+#[test]
 fn a_replay_is_told_by_the_identity_or_the_marker() {
     use Meaning::{Executed, Replayed};
     let cases: [(&str, &str, Vec<Exchange>, &[Meaning]); 12] = [

@@ -3,6 +3,7 @@
 mod correct;
 mod events;
 mod flaws;
+mod manners;
 mod policy;
 mod shop;
 mod surface;

@@ -93,6 +93,7 @@ async fn a_repeat_is_given_the_current_resource_or_a_conflict_that_names_it() {
         replay: Replay {
             gives,
             status: Some(200),
+            ..Replay::default()
         },
         ..own()
     };

@@ -12,9 +12,8 @@ mod scope;
 pub use declared::declared;
 
 use super::ruling::Ruling;
-use super::same_response::same_body;
 use super::view::{View, began, got, same_key, succeeded, who};
-use crate::contract::{Behaviour, BodyRelation, Equality, Kind, Promised};
+use crate::contract::{Behaviour, BodyRelation, Contract, Equality, Kind, Promised, same_body};
 use crate::outcome::{Meaning, Outcome};
 use crate::promise::{Level, Promise, Strength};
 use crate::transcript::{Exchange, Response};
@@ -210,7 +209,7 @@ fn kept(
     let mut open = false;
     for behaviour in promised.value.iter().flatten() {
         if !behaviour.fits(response, first.map(|first| first.status))
-            || !relates(behaviour.body, response, first)
+            || !relates(view.contract, behaviour.body, response, first)
         {
             continue;
         }
@@ -262,13 +261,18 @@ fn does(behaviour: &Behaviour, exchange: &Exchange, response: &Response) -> Opti
 }
 
 /// Whether a body relates to the first one's as declared; where there is no first, it does.
-fn relates(wanted: Option<BodyRelation>, response: &Response, first: Option<&Response>) -> bool {
+fn relates(
+    contract: &Contract,
+    wanted: Option<BodyRelation>,
+    response: &Response,
+    first: Option<&Response>,
+) -> bool {
     let (Some(wanted), Some(first)) = (wanted, first) else {
         return true;
     };
     match wanted {
         BodyRelation::Identical => first.body_digest == response.body_digest,
-        BodyRelation::JsonEqual => same_body(first, response),
+        BodyRelation::JsonEqual => same_body(contract, first, response),
         BodyRelation::SameResource => {
             first.identity.is_none() || first.identity == response.identity
         }
@@ -311,7 +315,7 @@ fn replay(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {
             } else {
                 format!("{} after {}", response.status, first.status)
             };
-            let body = if same_body(first, response) {
+            let body = if same_body(view.contract, first, response) {
                 "same body"
             } else {
                 "another body"

@@ -50,6 +50,45 @@ fn a_wrapped_body_that_names_the_same_resource_is_an_observation() {
 }
 
 #[test]
+fn the_same_json_in_another_notation_is_the_first_answer_again() {
+    let round = |amount: &str| {
+        let body = |amount: &str| format!(r#"{{"id":"pay_1","amount":{amount}}}"#);
+        round([
+            paid("first", "pay_1").body(&body("2000")),
+            paid("again", "pay_1").body(&body(amount)),
+        ])
+    };
+    let judged = |amount| {
+        judged(
+            &expecting(CLAIM),
+            &contract("extends: demo"),
+            vec![round(amount)],
+        )
+    };
+    assert_eq!(judged("2000.0").verdict, Verdict::Pass);
+    assert_eq!(judged("2000.5").verdict, Verdict::Fail);
+}
+
+#[test]
+fn the_mark_of_a_replay_in_the_body_is_no_difference() {
+    let marked = paid("again", "pay_1").body(r#"{"id":"pay_1","replayed":true}"#);
+    let marked = marked.header("ETag", "\"1\"");
+    let marker = "extends: demo\nreplay-marker: { json: $.replayed, value: true }";
+    assert_eq!(under(marker, marked.clone()).verdict, Verdict::Pass);
+    assert_eq!(under("extends: demo", marked).verdict, Verdict::Fail);
+}
+
+#[test]
+fn a_contract_that_promises_the_resource_only_gets_no_more() {
+    let bare = paid("again", "pay_1").body(r#"{"id":"pay_1","short":1}"#);
+    let bare = bare.header("ETag", "\"1\"");
+    let loose = "extends: demo\non: { replay: { outcome: replay-stored, body: same-resource } }";
+    assert_eq!(under(loose, bare.clone()).verdict, Verdict::Pass);
+    let strict = "extends: demo\non: { replay: { outcome: replay-stored, body: json-equal } }";
+    assert_eq!(under(strict, bare).verdict, Verdict::Fail);
+}
+
+#[test]
 fn a_header_that_is_gone_is_not_another_one() {
     let bare = under("extends: demo", paid("again", "pay_1"));
     assert!(bare.reason.ends_with(": no etag"), "{}", bare.reason);

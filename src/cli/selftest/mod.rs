@@ -1,0 +1,117 @@
+//! The test of the tool itself: a demo with each flaw, which must be caught by the checks that it
+//! breaks and by no other, and with each way to behave that is right, which must be left alone.
+
+mod compared;
+mod named;
+mod page;
+mod screen;
+mod subject;
+mod tried;
+
+use super::args::{Part, SelftestArgs};
+use super::exit::Exit;
+use super::failure::Failure;
+use super::files;
+use super::progress::Progress;
+use super::run::runtime;
+use crate::demo::{Flaw, VARIANTS};
+use std::time::Instant;
+
+pub use compared::{Compared, Wrong};
+pub use subject::Subject;
+pub use tried::{Tried, Wanted, try_out};
+
+/// Tries the tool on the demo's flaws and variants, and shows what it caught, missed and took
+/// offence at.
+///
+/// # Errors
+/// When nothing is selected, or the result cannot be written.
+pub fn selftest(args: &SelftestArgs) -> Result<Exit, Failure> {
+    let wanted = Wanted {
+        subjects: part(selected(args), args.part),
+        full: args.full,
+        times: args.times,
+    };
+    if wanted.subjects.is_empty() {
+        return Err(Failure::Usage("this part has nothing in it".to_owned()));
+    }
+    let began = Instant::now();
+    let progress = Progress::new(args.quiet);
+    let tried = runtime()?.block_on(try_out(&wanted, &progress.callback()));
+    progress.finish();
+    let took = began.elapsed();
+    super::screen::say(&screen::render(&tried, took, args.verbose))?;
+    if let Some(file) = &args.report {
+        let text = page::render(&tried, took, args.full);
+        files::write(file, &text).map_err(|problem| {
+            Failure::Unable(format!("cannot write {}: {problem}", file.display()))
+        })?;
+    }
+    Ok(match tried.iter().all(Tried::is_right) {
+        true => Exit::Clean,
+        false => Exit::Failed,
+    })
+}
+
+/// The correct demo, every flaw, and every variant under two contracts.
+pub fn everything() -> Vec<Subject> {
+    let flaws = Flaw::ALL.iter().map(|flaw| Subject::Flawed(*flaw));
+    let variants = VARIANTS
+        .iter()
+        .flat_map(|variant| [Subject::Allowed(variant), Subject::Unpromised(variant)]);
+    [Subject::Correct]
+        .into_iter()
+        .chain(flaws)
+        .chain(variants)
+        .collect()
+}
+
+fn selected(args: &SelftestArgs) -> Vec<Subject> {
+    let mut subjects = everything();
+    if !args.flaw.is_empty() || !args.variant.is_empty() {
+        subjects.retain(|subject| match subject {
+            Subject::Correct => false,
+            Subject::Flawed(flaw) => args.flaw.contains(flaw),
+            Subject::Allowed(variant) | Subject::Unpromised(variant) => args
+                .variant
+                .iter()
+                .any(|wanted| wanted.name == variant.name),
+        });
+    }
+    subjects
+}
+
+/// Every n-th subject, so that each part has some of all kinds.
+pub fn part(subjects: Vec<Subject>, part: Option<Part>) -> Vec<Subject> {
+    let Some(Part { number, of }) = part else {
+        return subjects;
+    };
+    subjects
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| at % of == number - 1)
+        .map(|(_, subject)| subject)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, everything, part};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_parts_make_the_whole() {
+        let names = |subjects: Vec<super::Subject>| -> BTreeSet<String> {
+            subjects.into_iter().map(super::Subject::label).collect()
+        };
+        let all = names(everything());
+        assert_eq!(all.len(), everything().len());
+        let mut together = BTreeSet::new();
+        for number in 1..=3 {
+            let some = names(part(everything(), Some(Part { number, of: 3 })));
+            assert!(together.is_disjoint(&some));
+            together.extend(some);
+        }
+        assert_eq!(together, all);
+    }
+}

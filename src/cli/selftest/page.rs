@@ -1,0 +1,91 @@
+//! The matrix, as a page of the documentation.
+
+use super::screen::{grouped, in_short, sum};
+use super::subject::Subject;
+use super::tried::Tried;
+use crate::demo::Tier;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// The page in Markdown, with the version.
+pub(super) fn render(tried: &[Tried], took: Duration, full: bool) -> String {
+    let option = if full { " --full" } else { "" };
+    let mut text = format!(
+        "# What idemspec catches, and what it leaves alone\n\n\
+         Written by `idemspec selftest{option}`, version {}. Each line is a run of the tool against its \
+         own demo API: with a flaw, which must be caught by the checks that it breaks and by no \
+         other; with a variant, which is a way to behave that is right and must be left alone; or with \
+         neither.\n\n{}.\n",
+        env!("CARGO_PKG_VERSION"),
+        sum(tried, took)
+    );
+    text.push_str(
+        "\n## Flaws\n\n| | flaw | tier | what it does | caught by |\n|---|---|---|---|---|\n",
+    );
+    for one in tried {
+        if let Subject::Flawed(flaw) = one.subject {
+            let _ = writeln!(
+                text,
+                "| {} | `{}` | {} | {} | {} |",
+                flaw.id(),
+                flaw.name(),
+                flaw.tier().number(),
+                cell(flaw.says()),
+                caught(one)
+            );
+        }
+    }
+    text.push_str(
+        "\n## Variants\n\n| | variant | what it does | under a contract that allows it | under \
+         `generic` |\n|---|---|---|---|---|\n",
+    );
+    for one in tried {
+        let Subject::Allowed(variant) = one.subject else {
+            continue;
+        };
+        let generic = tried.iter().find(
+            |other| matches!(other.subject, Subject::Unpromised(same) if same.name == variant.name),
+        );
+        let _ = writeln!(
+            text,
+            "| {} | `{}` | {} | {} | {} |",
+            variant.id,
+            variant.name,
+            cell(variant.says),
+            in_short(one),
+            generic.map_or_else(String::new, in_short)
+        );
+    }
+    if let Some(correct) = tried
+        .iter()
+        .find(|one| matches!(one.subject, Subject::Correct))
+    {
+        let passed = correct.runs.last().map_or(0, |run| run.passed);
+        let _ = writeln!(
+            text,
+            "\n## Neither\n\n{}: {passed} checks hold.",
+            in_short(correct)
+        );
+    }
+    text
+}
+
+/// The checks that caught it, by scenario; the rate where luck is needed.
+fn caught(one: &Tried) -> String {
+    let mut names: Vec<String> = one.runs.iter().flat_map(|run| run.caught.clone()).collect();
+    names.sort();
+    let groups = grouped(&names);
+    let mut words: Vec<String> = groups
+        .iter()
+        .map(|(scenario, checks)| format!("`{scenario}` ({})", cell(checks)))
+        .collect();
+    let lucky = matches!(one.subject, Subject::Flawed(flaw) if flaw.tier() == Tier::Three);
+    if lucky || !one.is_right() {
+        words.insert(0, in_short(one));
+    }
+    words.join("; ")
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}

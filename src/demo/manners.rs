@@ -1,0 +1,88 @@
+//! How the demo behaves in what has nothing to do with keys: lists that lag, cookies, limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::header::{RETRY_AFTER, SET_COOKIE};
+use axum::http::{HeaderName, HeaderValue, Method};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+use super::answer::{Answer, Problem};
+
+/// The header by which a request can be named to whoever runs the API.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// How the demo behaves in what has nothing to do with keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manners {
+    /// How long it takes until lists show what was made.
+    pub lists_after: Duration,
+    /// The same for a thing that is asked for by its id.
+    pub shows_after: Duration,
+    /// Every answer sets a cookie of its own, and names its request.
+    pub cookies: bool,
+    /// Writes that are let in at once; `None` is no limit. Further ones are answered 429.
+    pub most_writes: Option<usize>,
+    /// Connections that are served at once; `None` is no limit. Further ones are closed.
+    pub most_connections: Option<usize>,
+    /// Writes wait for one another.
+    pub one_at_a_time: bool,
+    /// An event that was taken is delivered once more, under its id.
+    pub delivers_twice: bool,
+}
+
+/// What the router keeps for it.
+#[derive(Debug)]
+struct Porter {
+    manners: Manners,
+    writes: Semaphore,
+}
+
+impl Manners {
+    /// The router of an API that behaves so.
+    pub fn wrapped(&self, router: Router) -> Router {
+        let writes = self.most_writes.unwrap_or(Semaphore::MAX_PERMITS);
+        let porter = Porter {
+            manners: self.clone(),
+            writes: Semaphore::new(writes),
+        };
+        router.layer(from_fn_with_state(Arc::new(porter), behave))
+    }
+}
+
+async fn behave(State(porter): State<Arc<Porter>>, request: Request, next: Next) -> Response {
+    let reads = request.method() == Method::GET;
+    let admitted = if reads {
+        None
+    } else {
+        match porter.writes.try_acquire() {
+            Ok(admitted) => Some(admitted),
+            Err(_) => return too_many(),
+        }
+    };
+    let mut response = next.run(request).await;
+    drop(admitted);
+    if porter.manners.cookies {
+        let token = Uuid::new_v4().simple().to_string();
+        let cookie = format!("csrf={token}; Path=/; SameSite=Strict");
+        for (name, text) in [(SET_COOKIE, &cookie), (REQUEST_ID, &token)] {
+            if let Ok(value) = HeaderValue::from_str(text) {
+                response.headers_mut().append(name, value);
+            }
+        }
+    }
+    response
+}
+
+fn too_many() -> Response {
+    let detail = "There are too many requests. Ask again in 1 s.";
+    let mut response = Answer::problem(Problem::TooMany, detail).into_response();
+    let second = HeaderValue::from_static("1");
+    response.headers_mut().insert(RETRY_AFTER, second);
+    response
+}
