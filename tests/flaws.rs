@@ -1,6 +1,6 @@
-//! The proof of the verdicts, as far as every change has to pass it: with a defect planted in the
-//! demo API, exactly the expectations that the defect breaks fail; without one, or with another way
-//! to behave that is right, none does. `idemspec selftest` is the whole of it.
+//! The proof of the verdicts, as far as every change has to pass it: with a defect of the first tier
+//! planted in the demo API, exactly the expectations that the defect breaks fail; without one, or with
+//! another way to behave that is right, none does. `idemspec selftest` is the whole of it.
 
 use idemspec::cli::args::Selection;
 use idemspec::cli::progress::Callback;
@@ -32,10 +32,10 @@ const VARIANTS: [&str; 10] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_flaw_breaks_exactly_what_it_says() {
-    let surely =
-        |subject: &Subject| matches!(subject, Subject::Flawed(flaw) if flaw.tier() != Tier::Three);
-    assert_right(surely).await;
+async fn each_common_flaw_breaks_exactly_what_it_says() {
+    let common =
+        |subject: &Subject| matches!(subject, Subject::Flawed(flaw) if flaw.tier() == Tier::One);
+    assert_right(common).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

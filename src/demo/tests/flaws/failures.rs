@@ -38,7 +38,7 @@ async fn keeps_claim_on_hang_up_blocks_the_key_and_writes_nothing() {
 
 #[tokio::test]
 async fn cancels_between_effects_charges_the_retry_again() {
-    let subject = Subject::slow(Some(Flaw::CancelsBetweenEffects), 100).await;
+    let subject = Subject::slow(Some(Flaw::CancelsBetweenEffects), 400).await;
     let send = Send::payment("k", "r");
     let stream = subject.send_and_wait(&send).await;
     while subject.payments("r").await == 0 {}
