@@ -303,6 +303,19 @@ pub struct Shard {
     pub of: usize,
 }
 
+impl Shard {
+    /// Leaves of these what belongs to this part: every n-th, so that each part has some of all
+    /// kinds.
+    pub fn narrow<T>(self, all: &mut Vec<T>) {
+        let mut place = 0..;
+        all.retain(|_| {
+            place
+                .next()
+                .is_some_and(|place| place % self.of == self.part - 1)
+        });
+    }
+}
+
 /// What fails the process.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Gate {
@@ -474,8 +487,8 @@ pub struct SelftestArgs {
     #[arg(long, value_name = "NAME", value_parser = variant)]
     pub variant: Vec<&'static Variant>,
     /// One of several parts of it, such as 1/4.
-    #[arg(long, value_name = "I/N", value_parser = part)]
-    pub part: Option<Part>,
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub part: Option<Shard>,
     /// How often a flaw is tried that is caught at a rate only.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub times: usize,
@@ -488,15 +501,6 @@ pub struct SelftestArgs {
     /// Show no progress.
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-/// One of several parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// Which, from 1.
-    pub number: usize,
-    /// Of how many.
-    pub of: usize,
 }
 
 /// The arguments of `lint`.
@@ -606,15 +610,6 @@ fn unknown(name: &str, names: impl Iterator<Item = &'static str>, what: &str) ->
     match yaml::nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("`idemspec list {what}` shows all"),
-    }
-}
-
-fn part(text: &str) -> Result<Part, String> {
-    let numbers = text.split_once('/');
-    let numbers = numbers.and_then(|(one, of)| Some((one.parse().ok()?, of.parse().ok()?)));
-    match numbers {
-        Some((number, of)) if (1..=of).contains(&number) => Ok(Part { number, of }),
-        _ => Err("write a part such as 1/4".to_owned()),
     }
 }
 

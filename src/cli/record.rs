@@ -62,7 +62,6 @@ impl Recorded {
     pub fn findings(&self) -> Vec<(&Expectation, Finding)> {
         self.cases
             .iter()
-            .filter(|case| case.why_skipped().is_none())
             .flat_map(|case| {
                 let expected = case.scenario.expect.iter().map(|(_, expected)| expected);
                 expected.zip(self.found(case))
@@ -71,17 +70,8 @@ impl Recorded {
     }
 
     fn found(&self, case: &RecordedCase) -> Vec<Finding> {
-        let Some(contract) = self.contracts.get(&case.operation) else {
-            return Vec::new();
-        };
-        let own = &case.scenario.cases[case.case];
-        judge::judge(
-            &case.operation,
-            &case.scenario,
-            own,
-            contract,
-            &case.transcript,
-        )
+        let contract = self.contracts.get(&case.operation);
+        contract.map_or_else(Vec::new, |contract| case.judged_under(contract))
     }
 
     fn judged(&self, recorded: &RecordedCase) -> Judged {
@@ -92,22 +82,17 @@ impl Recorded {
             ..
         } = recorded;
         let case = &scenario.cases[recorded.case];
-        let skipped = recorded.why_skipped();
         let contract = self.contracts.get(operation);
-        let findings = match &skipped {
-            None => self.found(recorded),
-            Some(_) => Vec::new(),
-        };
         Judged {
             operation: operation.clone(),
             scenario: Arc::clone(scenario),
             case: recorded.case,
-            skipped,
+            skipped: recorded.why_skipped(),
             transcript: match contract {
                 Some(contract) => judge::reclassified(case, contract, transcript),
                 None => transcript.clone(),
             },
-            findings,
+            findings: self.found(recorded),
         }
     }
 
@@ -141,6 +126,21 @@ impl RecordedCase {
         self.skip
             .clone()
             .or_else(|| self.transcript.not_applicable.clone())
+    }
+
+    /// Its findings under a contract; none where it does not apply.
+    pub fn judged_under(&self, contract: &Contract) -> Vec<Finding> {
+        if self.why_skipped().is_some() {
+            return Vec::new();
+        }
+        let case = &self.scenario.cases[self.case];
+        judge::judge(
+            &self.operation,
+            &self.scenario,
+            case,
+            contract,
+            &self.transcript,
+        )
     }
 }
 

@@ -192,11 +192,7 @@ pub fn narrow(plan: &mut Plan, by: &Selection) -> Result<(), Failure> {
         }
     }
     if let Some(shard) = by.shard {
-        let mut place = 0;
-        plan.cases.retain(|_| {
-            place += 1;
-            (place - 1) % shard.of == shard.part - 1
-        });
+        shard.narrow(&mut plan.cases);
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ mod ways;
 
 use super::failure::Failure;
 use super::files;
-use super::record::{Recorded, RecordedCase};
+use super::record::Recorded;
 use crate::contract::{
     self, Behaviour, Contract, Equality, FailureClass, Lifetime, OperationScope, PrincipalScope,
     Promised, ReplayMarker,
@@ -101,7 +101,7 @@ impl Search {
         let findings = recorded
             .cases
             .iter()
-            .map(|case| judged(case, &contract))
+            .map(|case| case.judged_under(&contract))
             .collect();
         Search {
             recorded,
@@ -267,7 +267,7 @@ impl Search {
         // Cheap first: most that is tried fails where the promise itself is looked at.
         let mut shown_by: Vec<&str> = Vec::new();
         for (case, before) in cases().filter(|(_, findings)| is_about(findings, promise)) {
-            let now = judged(case, &contract);
+            let now = case.judged_under(&contract);
             if !agrees(before, &now, promise) {
                 return None;
             }
@@ -282,7 +282,7 @@ impl Search {
         set(&mut contract, self.source(&shown_by));
         let mut findings = Vec::with_capacity(self.findings.len());
         for (case, before) in cases() {
-            let now = judged(case, &contract);
+            let now = case.judged_under(&contract);
             if !agrees(before, &now, promise) {
                 return None;
             }
@@ -397,20 +397,6 @@ fn must<T>(value: T, source: String) -> Promised<T> {
         strength: Strength::Must,
         source: Some(source),
     }
-}
-
-fn judged(case: &RecordedCase, contract: &Contract) -> Vec<Finding> {
-    if case.why_skipped().is_some() {
-        return Vec::new();
-    }
-    let own = &case.scenario.cases[case.case];
-    judge::judge(
-        &case.operation,
-        &case.scenario,
-        own,
-        contract,
-        &case.transcript,
-    )
 }
 
 fn is_about(findings: &[Finding], promise: Promise) -> bool {

@@ -119,23 +119,11 @@ impl Measuring<'_> {
     pub(super) fn request(&self, name: &str, marker: &str) -> Request {
         let keyless = self.run.world().is_keyless(&self.key.operation);
         Request {
-            name: name.to_owned(),
-            like: None,
-            operation: None,
             variants: self.key.variants.clone(),
-            forms: None,
             key: Some(if keyless { Key::None } else { Key::Fresh }),
-            first_sent: None,
             principal: Some(self.key.principal),
             marker: Some(Marker::Named(marker.to_owned())),
-            given_other: None,
-            chosen_name: None,
-            only_if: None,
-            prepared: None,
-            new_connection: false,
-            to_each: false,
-            at: None,
-            fault: None,
+            ..Request::plain(name)
         }
     }
 

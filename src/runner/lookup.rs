@@ -36,7 +36,7 @@ impl RoundRun<'_> {
             .await?;
         let rendered = world.render_plain(&way.request, principal, &values)?;
         world.spend(1)?;
-        let request = plain_request(&lookup.name);
+        let request = Request::plain(&lookup.name);
         let mut exchange = blank(self, &request, &wanted.spec, (0, 0), &rendered, false);
         // It makes nothing and uses no key, whatever it asks about.
         exchange.lookup = Some(lookup.by);
@@ -111,7 +111,7 @@ impl RoundRun<'_> {
                 let request = Request {
                     key: Some(key.clone()),
                     marker: Some(Marker::Named(format!("look-up {}", lookup.name))),
-                    ..plain_request(&lookup.name)
+                    ..Request::plain(&lookup.name)
                 };
                 let spec = self.specs(&request, 1)?.remove(0);
                 let cast = &self.context.cast;
@@ -138,29 +138,6 @@ impl RoundRun<'_> {
             .filter(subject)
             .filter(|own| own.lookup.is_none() && fits(own.key.value.as_deref(), &own.marker))
             .find_map(|own| own.response.as_ref()?.identity.clone())
-    }
-}
-
-/// A request of which nothing is said.
-fn plain_request(name: &str) -> Request {
-    Request {
-        name: name.to_owned(),
-        like: None,
-        operation: None,
-        variants: Vec::new(),
-        forms: None,
-        key: None,
-        first_sent: None,
-        principal: None,
-        marker: None,
-        given_other: None,
-        chosen_name: None,
-        only_if: None,
-        prepared: None,
-        new_connection: false,
-        to_each: false,
-        at: None,
-        fault: None,
     }
 }
 

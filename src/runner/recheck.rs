@@ -25,25 +25,7 @@ impl RoundRun<'_> {
         if live.is_empty() {
             return Err("no key of this run still names a resource".to_owned());
         }
-        let request = Request {
-            name: name.to_owned(),
-            like: None,
-            operation: None,
-            variants: Vec::new(),
-            forms: None,
-            key: None,
-            first_sent: None,
-            principal: None,
-            marker: None,
-            given_other: None,
-            chosen_name: None,
-            only_if: None,
-            prepared: None,
-            new_connection: false,
-            to_each: false,
-            at: None,
-            fault: None,
-        };
+        let request = Request::plain(name);
         let sends = live.iter().enumerate().map(|(copy, key)| {
             let request = &request;
             async move {

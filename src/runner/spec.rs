@@ -298,26 +298,12 @@ mod tests {
 
     fn request(name: &str, like: Option<&str>, key: Option<Key>) -> Request {
         Request {
-            name: name.to_owned(),
             like: like.map(|of| crate::scenario::Like {
                 of: of.to_owned(),
                 which: None,
             }),
-            operation: None,
-            variants: Vec::new(),
-            forms: None,
             key,
-            first_sent: None,
-            principal: None,
-            marker: None,
-            given_other: None,
-            chosen_name: None,
-            only_if: None,
-            prepared: None,
-            new_connection: false,
-            to_each: false,
-            at: None,
-            fault: None,
+            ..Request::plain(name)
         }
     }
 

@@ -49,6 +49,31 @@ pub struct Request {
     pub fault: Option<Fault>,
 }
 
+impl Request {
+    /// A request of which nothing but the name is said.
+    pub fn plain(name: impl Into<StepName>) -> Request {
+        Request {
+            name: name.into(),
+            like: None,
+            operation: None,
+            variants: Vec::new(),
+            forms: None,
+            key: None,
+            first_sent: None,
+            principal: None,
+            marker: None,
+            given_other: None,
+            chosen_name: None,
+            only_if: None,
+            prepared: None,
+            new_connection: false,
+            to_each: false,
+            at: None,
+            fault: None,
+        }
+    }
+}
+
 /// The step that is repeated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Like {

@@ -8,7 +8,7 @@ mod screen;
 mod subject;
 mod tried;
 
-use super::args::{Part, SelftestArgs};
+use super::args::SelftestArgs;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::files;
@@ -27,8 +27,12 @@ pub use tried::{Tried, Wanted, try_out};
 /// # Errors
 /// When nothing is selected, or the result cannot be written.
 pub fn selftest(args: &SelftestArgs) -> Result<Exit, Failure> {
+    let mut subjects = selected(args);
+    if let Some(part) = args.part {
+        part.narrow(&mut subjects);
+    }
     let wanted = Wanted {
-        subjects: part(selected(args), args.part),
+        subjects,
         full: args.full,
         times: args.times,
     };
@@ -81,22 +85,10 @@ fn selected(args: &SelftestArgs) -> Vec<Subject> {
     subjects
 }
 
-/// Every n-th subject, so that each part has some of all kinds.
-pub fn part(subjects: Vec<Subject>, part: Option<Part>) -> Vec<Subject> {
-    let Some(Part { number, of }) = part else {
-        return subjects;
-    };
-    subjects
-        .into_iter()
-        .enumerate()
-        .filter(|(at, _)| at % of == number - 1)
-        .map(|(_, subject)| subject)
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Part, everything, part};
+    use super::everything;
+    use crate::cli::args::Shard;
     use std::collections::BTreeSet;
 
     #[test]
@@ -107,8 +99,10 @@ mod tests {
         let all = names(everything());
         assert_eq!(all.len(), everything().len());
         let mut together = BTreeSet::new();
-        for number in 1..=3 {
-            let some = names(part(everything(), Some(Part { number, of: 3 })));
+        for part in 1..=3 {
+            let mut some = everything();
+            Shard { part, of: 3 }.narrow(&mut some);
+            let some = names(some);
             assert!(together.is_disjoint(&some));
             together.extend(some);
         }

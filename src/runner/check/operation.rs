@@ -227,23 +227,10 @@ pub(super) async fn send(world: &World, operation: &str, spec: &Spec) -> Result<
     let context = CaseContext::new(world, Cast::alone(operation), &scenario, &case);
     let run = RoundRun::new(&context, 1);
     let request = Request {
-        name: "checked".to_owned(),
-        like: None,
-        operation: None,
         variants: spec.variants.clone(),
-        forms: None,
         key: Some(Key::Fresh),
-        first_sent: None,
         principal: Some(spec.principal),
-        marker: None,
-        given_other: None,
-        chosen_name: None,
-        only_if: None,
-        prepared: None,
-        new_connection: false,
-        to_each: false,
-        at: None,
-        fault: None,
+        ..Request::plain("checked")
     };
     exchange::one(&run, &request, spec, 0, 0, None).await?;
     let sent = locked(&run.record).last_of("checked").cloned();
