@@ -187,14 +187,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
             if api.flaw == Some(Flaw::StoresValidationFailures)
                 && let Ok(Some(key)) = key
             {
-                let row = Stored {
-                    slot: slot(&key),
-                    fingerprint,
-                    answer: refusal.clone(),
-                    completed: api.clock.now(),
-                };
-                let kept = api.store.keep(row, api.expired()).await;
-                kept.map_err(|_| Answer::internal())?;
+                keep(&api, slot(&key), fingerprint, &refusal).await?;
             }
             return Err(refusal);
         }
@@ -207,14 +200,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         if api.flaw == Some(Flaw::StoresRateLimits)
             && let Some(key) = &key
         {
-            let row = Stored {
-                slot: slot(key),
-                fingerprint,
-                answer: refusal.clone(),
-                completed: api.clock.now(),
-            };
-            let kept = api.store.keep(row, api.expired()).await;
-            kept.map_err(|_| Answer::internal())?;
+            keep(&api, slot(key), fingerprint, &refusal).await?;
         }
         return Err(refusal);
     }
@@ -259,6 +245,23 @@ async fn valid(operation: &Operation, headers: &HeaderMap, body: Body) -> Result
 fn parse(bytes: &[u8]) -> Result<Value, Answer> {
     serde_json::from_slice(bytes)
         .map_err(|error| malformed(&format!("The body is not JSON: {error}.")))
+}
+
+/// Makes a refusal the answer of a key.
+async fn keep(
+    api: &Keyed,
+    slot: Slot,
+    fingerprint: String,
+    refusal: &Answer,
+) -> Result<(), Answer> {
+    let row = Stored {
+        slot,
+        fingerprint,
+        answer: refusal.clone(),
+        completed: api.clock.now(),
+    };
+    let kept = api.store.keep(row, api.expired()).await;
+    kept.map_err(|_| Answer::internal())
 }
 
 /// Answers a write whose caller is not known, or may not write.

@@ -108,6 +108,7 @@ impl Keyed {
         store: Store,
         instance: usize,
         switches: Arc<Switches>,
+        news: Arc<Notify>,
         options: Options,
     ) -> Keyed {
         Keyed {
@@ -123,7 +124,7 @@ impl Keyed {
             in_flight: InFlight::default(),
             switches,
             workers: Semaphore::new(WORKERS_OF_POOL),
-            news: Arc::default(),
+            news,
             memory: Mutex::default(),
         }
     }

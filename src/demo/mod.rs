@@ -192,14 +192,14 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     };
     let listeners = [Some(api_listener), replica.map(|(listener, _)| listener)];
     for (number, listener) in listeners.into_iter().flatten().enumerate() {
-        let mut api = Keyed::new(
+        let api = Keyed::new(
             Arc::clone(&clock),
             store.clone(),
             number,
             Arc::clone(&switches),
+            Arc::clone(&news),
             options.clone(),
         );
-        api.news = Arc::clone(&news);
         api.claim_what_is_left().await?;
         let api = Arc::new(api);
         demo.instances.push(Arc::downgrade(&api));

@@ -203,7 +203,6 @@ impl ManagedServer {
         let mut child = command
             .spawn()
             .map_err(|error| format!("the server could not be started: {error}"))?;
-        let group = child.id().and_then(|id| i32::try_from(id).ok());
         if let Some(stdout) = child.stdout.take() {
             self.keep_lines(stdout);
         }
@@ -211,8 +210,8 @@ impl ManagedServer {
             self.keep_lines(stderr);
         }
         Ok(Running {
+            group: Group::of(child.id()),
             child,
-            group: Group(group),
         })
     }
 

@@ -49,17 +49,12 @@ pub(super) fn sent(contract: &Contract, operation: &Operation<'_>) -> Said {
 
 /// Whether all attempts of an operation bear the same key.
 pub(super) fn same(operation: &Operation<'_>) -> Said {
-    let requests = operation.requests();
-    let [(_, first), again @ ..] = &requests[..] else {
-        return Said::not_shown("no request was read");
+    let (requests, differs) = match operation.compared(|first, again| again.key == first.key) {
+        Ok(compared) => compared,
+        Err(said) => return said,
     };
-    if again.is_empty() {
-        return Said::does_not_apply(format!("it sent nothing again ({})", operation.met()));
-    }
-    let differs = again
-        .iter()
-        .position(|(_, request)| request.key != first.key);
-    match (&first.key, differs) {
+    let first = requests[0].key.as_deref();
+    match (first, differs) {
         (None, None) => Said::does_not_apply("it sends no key"),
         (Some(key), None) => Said::held(format!(
             "the key {key} in all {} attempts ({})",
@@ -68,9 +63,9 @@ pub(super) fn same(operation: &Operation<'_>) -> Said {
         )),
         (_, Some(at)) => Said::broken(format!(
             "attempt {} bears {}, and the first {}: {}",
-            at + 2,
-            shown(again[at].1.key.as_deref()),
-            shown(first.key.as_deref()),
+            at + 1,
+            shown(requests[at].key.as_deref()),
+            shown(first),
             operation.met()
         )),
     }

@@ -1,6 +1,7 @@
 //! Which attempts belong to one operation: told by the run of the command where a run makes one, by
 //! the name that the payload gives the operation, else by time.
 
+use super::Said;
 use crate::judge::Evidence;
 use crate::scenario::client::{ClientFault, CommandRun};
 use crate::transcript::client::{Attempt, AttemptRequest, ClientFacts, ClientRound, RunFacts};
@@ -23,6 +24,26 @@ impl<'a> Operation<'a> {
             Some((*attempt, request))
         });
         read.collect()
+    }
+
+    /// Its requests, and the place of the first after the first one that is not `alike` it; the
+    /// error is why there is nothing to compare.
+    pub(super) fn compared(
+        &self,
+        alike: impl Fn(&AttemptRequest, &AttemptRequest) -> bool,
+    ) -> Result<(Vec<&'a AttemptRequest>, Option<usize>), Said> {
+        let read = self.requests().into_iter();
+        let requests: Vec<&AttemptRequest> = read.map(|(_, request)| request).collect();
+        let [first, again @ ..] = &requests[..] else {
+            return Err(Said::not_shown("no request was read"));
+        };
+        if again.is_empty() {
+            let why = format!("it sent nothing again ({})", self.met());
+            return Err(Said::does_not_apply(why));
+        }
+        let differs = again.iter().position(|request| !alike(first, request));
+        let place = differs.map(|after| after + 1);
+        Ok((requests, place))
     }
 
     /// Where its attempts stand.
