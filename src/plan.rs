@@ -9,7 +9,7 @@ use crate::contract::{Contract, KeyRules, RetentionClock};
 use crate::hook::HookName;
 use crate::scenario::{
     Amount, Case, Close, FirstSent, LookupBy, Moment, Need, OperationRole, PrincipalRole, Quantity,
-    Request, Scenario, Step, TimeSpan, When,
+    Request, Scenario, Signature, Step, TimeSpan, When,
 };
 use crate::target::Target;
 use crate::target::key::{Carrier, KeyPlace, singular_path};
@@ -122,19 +122,32 @@ pub fn plan(
             selection.operations.is_empty() || selection.operations.contains(&operation.name)
         })
         .collect();
-    let is_keyless = |operation: &Operation| operation.key == Some(KeyPlace::None);
+    let is_keyless = |operation: &Operation| {
+        operation.key == Some(KeyPlace::None) || operation.consumer.is_some()
+    };
+    let some_consumes = selected
+        .iter()
+        .any(|operation| operation.consumer.is_some());
     let some_has_a_key = selected.iter().any(|operation| !is_keyless(operation));
     for operation in selected {
         let Some(contract) = contracts.get(&operation.name) else {
             continue;
         };
         for scenario in scenarios {
-            // What is about keys is not even missing from an operation that takes none, as long as
-            // another one shows it.
-            if some_has_a_key && is_keyless(operation) && scenario.needs.contains(&Need::Key) {
+            // What is about keys, or about receiving events, is not even missing from an operation
+            // that does neither, as long as another one shows it.
+            let of_keys = scenario.needs.contains(&Need::Key);
+            let of_consumers = scenario.needs.contains(&Need::Consumer);
+            if of_keys && some_has_a_key && is_keyless(operation)
+                || of_consumers && some_consumes && operation.consumer.is_none()
+            {
                 continue;
             }
             for (index, case) in scenario.cases.iter().enumerate() {
+                // Whoever owns what an event is about, its sender is one and the same.
+                if operation.consumer.is_some() && !of_consumers && has_other_callers(case) {
+                    continue;
+                }
                 if selection.wants(scenario, case) {
                     let fit = Fit {
                         target,
@@ -150,6 +163,15 @@ pub fn plan(
         }
     }
     Plan { cases }
+}
+
+/// Whether somebody else than the owner sends in it.
+fn has_other_callers(case: &Case) -> bool {
+    case.leaves().filter_map(Step::request).any(|request| {
+        request
+            .principal
+            .is_some_and(|principal| principal != PrincipalRole::Owner)
+    })
 }
 
 /// One case on one operation.
@@ -255,6 +277,7 @@ impl Fit<'_> {
         let name = &self.operation.name;
         let probes = &self.operation.effects;
         let ok = match need {
+            Need::Key if self.operation.consumer.is_some() => false,
             Need::Key => {
                 return self
                     .key_place()
@@ -280,6 +303,8 @@ impl Fit<'_> {
                     || lookup.by_reference.is_some()
                     || lookup.by_identity.is_some()
             }
+            Need::Consumer => self.operation.consumer.is_some(),
+            Need::Signature => self.operation.signing.is_some(),
             Need::Documents => self.target.documents.is_some(),
             Need::Sink => self.target.sink.is_some() && self.operation.events.is_some(),
             Need::Replicas => self.target.base_urls.len() > 1,
@@ -298,7 +323,7 @@ impl Fit<'_> {
             return Ok(());
         }
         Err(match need {
-            Need::Key => format!("{name} has no key"),
+            Need::Key => format!("the key of {name} is the id of an event (kind: consumer)"),
             Need::Body => format!("{name} sends no body"),
             Need::Json => format!("{name} sends no JSON"),
             Need::HeaderKey => format!("the key of {name} travels in no header"),
@@ -314,6 +339,8 @@ impl Fit<'_> {
             Need::Bound => format!("{name} has no probe with a bound"),
             Need::Prepare => format!("nothing is asked for before {name} (prepare)"),
             Need::Lookup => format!("{name} declares no lookup"),
+            Need::Consumer => format!("{name} receives no events (kind: consumer)"),
+            Need::Signature => format!("how {name} is signed is not said (sign)"),
             Need::Documents => "the target file names no documents".to_owned(),
             Need::Sink => format!(
                 "{name} declares no events that our receiver could get (sink, and effects.NAME.webhook)"
@@ -424,9 +451,22 @@ impl Fit<'_> {
         if let Some(moment) = &request.at {
             self.moment(moment)?;
         }
+        if request.signature != Signature::Good {
+            self.need(Need::Signature)?;
+        }
         let Some(fault) = &request.fault else {
             return Ok(());
         };
+        let publishes = operation
+            .consumer
+            .as_ref()
+            .is_some_and(|consumer| consumer.publish.is_some());
+        if publishes {
+            return Err(format!(
+                "{name} is published: nothing of it can be cut",
+                name = operation.name
+            ));
+        }
         if fault.close() == Some(Close::RstStream)
             && self.target.http != crate::target::HttpVersion::Http2
         {

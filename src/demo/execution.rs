@@ -260,7 +260,7 @@ impl Keyed {
             return false;
         };
         let mark = format!("{} {}", call.tenant, call.command.reference());
-        self.memory().failed.insert((behaviour, mark))
+        self.fails_first(behaviour, &mark)
     }
 
     /// Fails after the write, of which nothing stays.

@@ -16,12 +16,14 @@ mod parse;
 mod read_expectation;
 mod request;
 mod shape;
+mod signature;
 mod words;
 
 use std::time::Duration;
 
 pub use expectation::{
-    Bound, Check, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn,
+    Bound, Check, Condition, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound,
+    SeekIn,
 };
 pub use fault::{Close, Fault, ResponsePart};
 pub use first_sent::FirstSent;
@@ -29,6 +31,7 @@ pub use key::{Key, KeyShape, KeyTwist};
 pub use moment::{Amount, Moment, Quantity, TimeSpan, When};
 pub use parse::parse;
 pub use request::{Like, Marker, Request};
+pub use signature::Signature;
 pub use words::{FORMS, VARIANTS};
 
 use crate::checklist::ItemId;
@@ -158,6 +161,10 @@ pub enum Need {
     Prepare,
     /// A declared look-up.
     Lookup,
+    /// An operation that receives events.
+    Consumer,
+    /// Requests that are signed.
+    Signature,
     /// Events that our receiver gets.
     Sink,
     /// Documents that can be held against the target.
@@ -382,6 +389,9 @@ pub enum Wait {
     Settled,
     /// A time.
     For(TimeSpan),
+    /// Until the consumer has tried again by itself what it could not handle, where it does so; else
+    /// as `Settled`.
+    OwnRetries,
     /// What the step's response asked for.
     RetryAfter(StepName),
     /// Our receiver has taken so many deliveries of events, or the time is over.

@@ -113,7 +113,7 @@ fn is_alone(case: &Case) -> bool {
 }
 
 fn read_needs(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Need> {
-    const NOT_YET: [&str; 2] = ["name", "consumer"];
+    const NOT_YET: [&str; 1] = ["name"];
     let mut needs = Vec::new();
     for node in nodes {
         if let Some(word) = node.as_text().filter(|word| NOT_YET.contains(word)) {
@@ -492,8 +492,10 @@ fn read_wait(body: &Node) -> Result<Wait, Diagnostic> {
         deliveries: Option<u32>,
         r#for: Option<FixedTime>,
     }
-    if body.as_text() == Some("settled") {
-        return Ok(Wait::Settled);
+    match body.as_text() {
+        Some("settled") => return Ok(Wait::Settled),
+        Some("own-retries") => return Ok(Wait::OwnRetries),
+        _ => {}
     }
     if body.as_map().is_none() {
         return yaml::decode::<TimeSpan>(body).map(Wait::For);
@@ -514,7 +516,7 @@ fn read_wait(body: &Node) -> Result<Wait, Diagnostic> {
             patience: r#for.map_or(DELIVERY, |time| time.0),
         }),
         _ => Err(Diagnostic::error(
-            "wait is `settled`, a duration, { retry-after: STEP }, or { deliveries: 2, for: 60s }",
+            "wait is `settled`, `own-retries`, a duration, { retry-after: STEP }, or { deliveries: 2, for: 60s }",
         )
         .at(body.span.clone())),
     }

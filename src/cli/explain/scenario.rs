@@ -174,6 +174,8 @@ fn need(need: Need) -> &'static str {
         Need::Prepare => "something that is asked for before the request",
         Need::Lookup => "a declared look-up",
         Need::Documents => "documents that can be held against the API",
+        Need::Consumer => "an operation that receives events",
+        Need::Signature => "requests that are signed",
         Need::Sink => "events that our receiver gets",
         Need::Replicas => "two base URLs of one API",
         Need::Retention => "a declared retention",

@@ -76,6 +76,9 @@ fn sentence(step: &Step) -> String {
         Step::Wait(Wait::Settled) => {
             "Wait until nothing runs and the effects have stopped changing.".to_owned()
         }
+        Step::Wait(Wait::OwnRetries) => {
+            "Wait until the receiver has tried again by itself, where it does so.".to_owned()
+        }
         Step::Wait(Wait::For(time)) => format!("Wait {time}."),
         Step::Wait(Wait::RetryAfter(step)) => {
             format!("Wait as long as the response to `{step}` asks for.")
