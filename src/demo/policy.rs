@@ -36,6 +36,8 @@ pub struct Policy {
     pub expired: Expired,
     /// What failures do to a key.
     pub after: Fates,
+    /// What a request is answered while the records of keys cannot be reached.
+    pub store_down: StoreDown,
     /// When a caller is asked for credentials.
     pub credentials: Credentials,
 }
@@ -65,6 +67,10 @@ impl Default for Policy {
             malformed: Refusal::of(400),
             expired: Expired::Execute,
             after: Fates::default(),
+            store_down: StoreDown::Refuse(Refusal {
+                retry_after: true,
+                ..Refusal::of(503)
+            }),
             credentials: Credentials::First,
         }
     }
@@ -346,6 +352,15 @@ pub enum Expired {
     Refuse(Refusal),
 }
 
+/// What a request is answered while the records of keys cannot be reached.
+#[derive(Clone, Debug)]
+pub enum StoreDown {
+    /// A refusal.
+    Refuse(Refusal),
+    /// It is executed, unprotected and unrecorded.
+    Execute,
+}
+
 /// What failures do to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fates {
@@ -355,6 +370,8 @@ pub struct Fates {
     pub declined: Fate,
     /// The server fails.
     pub server_error: Fate,
+    /// Too many requests of the class came before.
+    pub rate_limited: Fate,
 }
 
 impl Default for Fates {
@@ -364,6 +381,7 @@ impl Default for Fates {
             validation: Fate::Forgotten,
             declined: Fate::Forgotten,
             server_error: Fate::Forgotten,
+            rate_limited: Fate::Forgotten,
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::contract::{
 };
 use crate::demo::policy::{
     Equality as Equal, Expired, Fate, Gives, InProgress, Marker, Mismatch, Policy, Principals,
-    Refusal, Routes, Unkeyed,
+    Refusal, Routes, StoreDown, Unkeyed,
 };
 use crate::promise::{Promise, Strength};
 use std::collections::BTreeSet;
@@ -103,7 +103,14 @@ impl Demo<'_> {
                     &answers::refusal(look),
                 )),
             },
-            Promise::StoreUnavailable => Expected::Open,
+            Promise::StoreUnavailable => Expected::kept(match &self.policy.store_down {
+                StoreDown::Refuse(look) => is_promised(
+                    &held.store_unavailable,
+                    &[Kind::Reject],
+                    &answers::refusal(look),
+                ),
+                StoreDown::Execute => is_of_kind(&held.store_unavailable, &EXECUTES),
+            }),
             Promise::FirstSent | Promise::AfterFailure => unreachable!("they are told above"),
         })
     }
@@ -264,6 +271,7 @@ impl Demo<'_> {
             ),
             (FailureClass::BusinessDeclined, self.policy.after.declined),
             (FailureClass::Server5xx, self.policy.after.server_error),
+            (FailureClass::RateLimited, self.policy.after.rate_limited),
         ];
         fates
             .into_iter()

@@ -247,6 +247,7 @@ fn failures(run: &Recorded) -> BTreeSet<FailureClass> {
         .filter_map(|variant| match variant.as_str() {
             "invalid" => Some(FailureClass::PreExecutionValidation),
             "declined" => Some(FailureClass::BusinessDeclined),
+            "rate-limited" => Some(FailureClass::RateLimited),
             other => other
                 .starts_with("fails")
                 .then_some(FailureClass::Server5xx),
