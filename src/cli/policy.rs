@@ -221,7 +221,7 @@ fn place(contract: &Contract) -> Result<Option<Place>, String> {
     }
     let Some(path) = json else {
         return match keyless(contract) {
-            true => Err("it has no keys".to_owned()),
+            true => Ok(Some(Place::Nothing)),
             false => Ok(None),
         };
     };

@@ -134,13 +134,16 @@ pub enum Place {
     Member(String),
     /// A query parameter of this name.
     Query(String),
+    /// Nothing: whatever key is sent, it is not looked at.
+    Nothing,
 }
 
 impl Place {
-    /// The name of what carries the key.
+    /// The name of what carries the key; empty where nothing does.
     pub fn name(&self) -> &str {
         match self {
             Place::Header(name) | Place::Member(name) | Place::Query(name) => name,
+            Place::Nothing => "",
         }
     }
 }
