@@ -387,6 +387,7 @@ async fn observe(
             headlines: Vec::new(),
             contracts,
             cases: Vec::new(),
+            clients: Vec::new(),
         });
     }
     let RunResult {
@@ -415,6 +416,7 @@ async fn observe(
         headlines,
         contracts,
         cases: cases.collect(),
+        clients: Vec::new(),
     })
 }
 
