@@ -392,6 +392,7 @@ async fn observe(
             headlines: Vec::new(),
             contracts,
             cases: Vec::new(),
+            clients: Vec::new(),
         });
     }
     let RunResult {
@@ -420,6 +421,7 @@ async fn observe(
         headlines,
         contracts,
         cases: cases.collect(),
+        clients: Vec::new(),
     })
 }
 
