@@ -125,21 +125,22 @@ pub fn plan(
     let is_keyless = |operation: &Operation| {
         operation.key == Some(KeyPlace::None) || operation.consumer.is_some()
     };
-    let some_consumes = selected
+    let with_a_key = selected.iter().position(|operation| !is_keyless(operation));
+    let consuming = selected
         .iter()
-        .any(|operation| operation.consumer.is_some());
-    let some_has_a_key = selected.iter().any(|operation| !is_keyless(operation));
-    for operation in selected {
+        .position(|operation| operation.consumer.is_some());
+    for (number, operation) in selected.into_iter().enumerate() {
         let Some(contract) = contracts.get(&operation.name) else {
             continue;
         };
         for scenario in scenarios {
             // What is about keys, or about receiving events, is not even missing from an operation
-            // that does neither, as long as another one shows it.
+            // that does neither, as long as another one shows it. Where none does, it is missing once.
             let of_keys = scenario.needs.contains(&Need::Key);
             let of_consumers = scenario.needs.contains(&Need::Consumer);
-            if of_keys && some_has_a_key && is_keyless(operation)
-                || of_consumers && some_consumes && operation.consumer.is_none()
+            let misses = |of: Option<usize>| number == of.unwrap_or_default();
+            if of_keys && is_keyless(operation) && !misses(with_a_key)
+                || of_consumers && operation.consumer.is_none() && !misses(consuming)
             {
                 continue;
             }
