@@ -9,19 +9,19 @@ pub(super) fn run(args: &RunArgs, target: &std::path::Path) -> String {
     let mut words = vec!["idemspec run".to_owned()];
     words.push(quoted(&target.display().to_string()));
     option(&mut words, "--contract", args.contract.as_deref());
-    for (name, value) in &args.set {
+    for (name, value) in &args.filling.set {
         option(&mut words, "--set", Some(&format!("{name}={value}")));
     }
     let path = |path: &std::path::PathBuf| path.display().to_string();
     option(
         &mut words,
         "--secrets",
-        args.secrets.as_ref().map(path).as_deref(),
+        args.filling.secrets.as_ref().map(path).as_deref(),
     );
     for host in &args.allow_host {
         option(&mut words, "--allow-host", Some(host));
     }
-    if args.live {
+    if args.filling.live {
         words.push("--live".to_owned());
     }
     option(

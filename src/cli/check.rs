@@ -27,15 +27,15 @@ use std::sync::Arc;
 pub fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let ready = target::from_file(
         &args.target,
-        &args.set,
-        args.secrets.as_deref(),
+        &args.filling.set,
+        args.filling.secrets.as_deref(),
         &args.allow_host,
         args.contract.as_deref(),
     )?;
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }
-    target::refuse_live(&ready, args.live)?;
+    target::refuse_live(&ready, args.filling.live)?;
     let scenarios: Vec<_> = select::all(args.scenarios.as_deref())?
         .into_iter()
         .map(Arc::new)

@@ -27,12 +27,12 @@ pub fn cleanup(args: &CleanupArgs) -> Result<Exit, Failure> {
     let left = left(args)?;
     let ready = target::from_file(
         &args.target,
-        &args.set,
-        args.secrets.as_deref(),
+        &args.filling.set,
+        args.filling.secrets.as_deref(),
         &args.allow_host,
         None,
     )?;
-    target::refuse_live(&ready, args.live)?;
+    target::refuse_live(&ready, args.filling.live)?;
     for operation in left
         .iter()
         .map(|(operation, _)| operation)

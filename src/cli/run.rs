@@ -83,15 +83,15 @@ fn one(
     let scenarios = select::all(args.scenarios.as_deref())?;
     let ready = target::from_file(
         target,
-        &args.set,
-        args.secrets.as_deref(),
+        &args.filling.set,
+        args.filling.secrets.as_deref(),
         &args.allow_host,
         args.contract.as_deref(),
     )?;
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }
-    target::refuse_live(&ready, args.live || args.dry_run)?;
+    target::refuse_live(&ready, args.filling.live || args.dry_run)?;
     let scenarios = shared(select::selected(scenarios, &args.selection)?);
     let folder = args.scenarios.as_deref();
     let own =
