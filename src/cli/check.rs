@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::run::{contract_names, runtime};
 use super::screen;
 use super::select;
-use super::server;
+use super::server::{self, Repeatable};
 use super::target::{self, Ready};
 use crate::plan::{self, Plan};
 use crate::report::console::{self, Detail, Look, checked};
@@ -71,7 +71,7 @@ async fn carry_out(ready: Ready, plan: &Plan, args: CheckArgs) -> Result<Exit, F
         &file,
         &contracts,
         args.allow_host,
-        seed,
+        Repeatable::seed(seed),
         None,
         server::stop_on_interrupt,
     )

@@ -1,12 +1,8 @@
 //! What the demo API and the tool's trials of itself are told.
 
 use super::selection::Shard;
-use super::value::duration;
-use super::value::flaw;
-use super::value::shard;
-use super::value::variant;
-use crate::demo::Flaw;
-use crate::demo::Variant;
+use super::value::{duration, flaw, shard, variant};
+use crate::demo::{Flaw, Variant};
 use std::path::PathBuf;
 use std::time::Duration;
 

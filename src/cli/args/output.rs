@@ -1,11 +1,8 @@
 //! What is shown and written, and what fails the process; `report` and `compare`, which send nothing.
 
-use super::value::gate_on;
-use super::value::report_file;
+use super::value::{gate_on, report_file};
 use crate::checklist::ItemId;
-use crate::report;
-use crate::report::Format;
-use crate::report::junit;
+use crate::report::{self, Format, junit};
 use crate::scenario::Severity;
 use clap::ValueEnum;
 use std::path::PathBuf;

@@ -3,13 +3,10 @@
 use super::output::Output;
 use super::selection::Selection;
 use super::target::Filling;
-use super::value::flaw;
-use super::value::instant;
-use super::value::variant;
-use crate::demo::Flaw;
-use crate::demo::Variant;
+use super::value::{duration, flaw, instant, variant};
+use crate::demo::{Flaw, Variant};
 use std::path::PathBuf;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The arguments of `run`.
 #[derive(Debug, clap::Args)]
@@ -41,9 +38,14 @@ pub struct RunArgs {
     /// Write down at once all that is made, for `idemspec cleanup` after a run that was killed.
     #[arg(long, value_name = "FILE")]
     pub ledger: Option<PathBuf>,
-    /// Begin at this instant, such as 2026-12-01T12:00:00Z, so that several places begin together.
+    /// Begin at this instant, such as 2026-12-01T12:00:00Z. With --seed it is one of several places
+    /// that make the same run, with the same keys at the same time: it records what it sees, and
+    /// `report --merge` judges what all of them saw as one.
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub start_at: Option<SystemTime>,
+    /// From one of several places: the time from one round to the next, the same everywhere.
+    #[arg(long, value_name = "DURATION", value_parser = duration, requires_all = ["start_at", "seed"])]
+    pub pace: Option<Duration>,
     /// Write down everything that judging needs, for `idemspec report`.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,

@@ -1,7 +1,6 @@
 //! What of everything runs.
 
-use super::value::item;
-use super::value::shard;
+use super::value::{item, shard};
 use crate::checklist::ItemId;
 use std::path::PathBuf;
 

@@ -1,7 +1,6 @@
 //! What is looked up: `lint`, `list`, `explain`.
 
-use clap::ArgAction;
-use clap::ValueEnum;
+use clap::{ArgAction, ValueEnum};
 use std::path::PathBuf;
 
 /// The arguments of `lint`.

@@ -1,20 +1,15 @@
 //! Single values, as they are typed.
 
-use super::output::GateOn;
-use super::output::ReportFile;
+use super::output::{GateOn, ReportFile};
 use super::selection::Shard;
 use crate::checklist::ItemId;
-use crate::demo::Flaw;
-use crate::demo::VARIANTS;
-use crate::demo::Variant;
+use crate::demo::{Flaw, VARIANTS, Variant};
 use crate::demo_client::Habit;
-use crate::report;
 use crate::report::Format;
 use crate::scenario::Severity;
-use crate::yaml;
+use crate::{report, yaml};
 use std::path::PathBuf;
-use std::time::Duration;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 pub(super) fn item(text: &str) -> Result<ItemId, String> {
     ItemId::from_name(text)
