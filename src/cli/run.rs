@@ -405,6 +405,7 @@ async fn observe(
             headlines: Vec::new(),
             contracts,
             cases: Vec::new(),
+            clients: Vec::new(),
         });
     }
     let RunResult {
@@ -433,6 +434,7 @@ async fn observe(
         headlines,
         contracts,
         cases: cases.collect(),
+        clients: Vec::new(),
     })
 }
 

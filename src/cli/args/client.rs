@@ -31,6 +31,9 @@ pub struct ClientArgs {
     /// Commands that run at once.
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub jobs: usize,
+    /// Write down everything that judging needs, for `idemspec report`.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// Which scenarios.
     #[command(flatten)]
     pub selection: Selection,

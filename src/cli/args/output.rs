@@ -102,10 +102,11 @@ pub enum GateOn {
 /// The arguments of `report`.
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// The file that `run --record` wrote.
+    /// The file that `run --record` or `client --record` wrote.
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Join several: the parts of a run that was split, or one run from several places.
+    /// Join several: the parts of a run that was split, one run from several places, or both sides,
+    /// an API's run and a client's.
     #[arg(long)]
     pub merge: bool,
     /// Judge under this contract instead of the run's own.
