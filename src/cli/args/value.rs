@@ -5,9 +5,10 @@ use super::selection::Shard;
 use crate::checklist::ItemId;
 use crate::demo::{Flaw, VARIANTS, Variant};
 use crate::demo_client::Habit;
+use crate::report;
 use crate::report::Format;
 use crate::scenario::Severity;
-use crate::{report, yaml};
+use crate::yaml;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
