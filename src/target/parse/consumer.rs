@@ -66,7 +66,8 @@ impl Reader<'_> {
     /// `sign`.
     pub(super) fn signing(&self, node: &Node) -> Option<Signing> {
         let mut fields = self.fields(node, "sign");
-        let known: [(&str, fn(Template) -> Hmac); 3] = [
+        type Scheme = fn(Template) -> Hmac;
+        let known: [(&str, Scheme); 3] = [
             ("standard-webhooks", Hmac::standard_webhooks),
             ("stripe-webhooks", Hmac::stripe_webhooks),
             ("github-webhooks", Hmac::github_webhooks),
