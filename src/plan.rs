@@ -309,6 +309,8 @@ impl Fit<'_> {
             Need::Signature => self.operation.signing.is_some(),
             Need::Documents => self.target.documents.is_some(),
             Need::Sink => self.target.sink.is_some() && self.operation.events.is_some(),
+            Need::Outage => self.sink(|sink| sink.outage.is_some()),
+            Need::OrderedEvents => self.sink(|sink| sink.ordered),
             Need::Replicas => self.target.base_urls.len() > 1,
             Need::Retention => self.contract.retention.is_some(),
             Need::RetentionEnd => self
@@ -347,6 +349,13 @@ impl Fit<'_> {
             Need::Sink => format!(
                 "{name} declares no events that our receiver could get (sink, and effects.NAME.webhook)"
             ),
+            Need::Outage => {
+                "the target does not say which outage of a receiver it survives (sink.outage)"
+                    .to_owned()
+            }
+            Need::OrderedEvents => {
+                "the target does not say that its events come in order (sink.ordered)".to_owned()
+            }
             Need::Replicas => "base-url names one instance only".to_owned(),
             Need::Retention => format!("the contract {} declares no retention", self.contract.name),
             Need::RetentionEnd => format!(
@@ -362,6 +371,10 @@ impl Fit<'_> {
                 self.contract.name
             ),
         })
+    }
+
+    fn sink(&self, says: fn(&crate::target::sink::Sink) -> bool) -> bool {
+        self.target.sink.as_ref().is_some_and(says)
     }
 
     fn step(&self, step: &Step) -> Result<(), String> {

@@ -274,6 +274,12 @@ impl Keyed {
         if self.flaw == Some(Flaw::KeepsKeyOfRolledBackWrite) {
             self.record(call, &written).await?;
         }
+        if let (Some(Flaw::AnnouncesRolledBackWrites), Written::Executed(answer)) =
+            (self.flaw, &written)
+            && let Ok(made) = serde_json::from_slice(&answer.body)
+        {
+            self.announce(call, made).await?;
+        }
         match written {
             Written::Executed(_) => self.fail(call, permit, Answer::internal()).await,
             Written::Refused(answer) => Ok(answer),

@@ -575,6 +575,21 @@ flaws! {
         says: "Says of an operation that is looked up by its key that it is pending, long after it has succeeded.",
         reports: &[],
     }
+    GivesEventsUpSoon {
+        id: "E02", tier: Two, name: "gives-events-up-soon",
+        says: "Gives an event up after three attempts, within a second.",
+        reports: &[],
+    }
+    AnnouncesRolledBackWrites {
+        id: "E03", tier: Two, name: "announces-rolled-back-writes",
+        says: "Sends the event of a write that was rolled back.",
+        reports: &[],
+    }
+    RetriesFromMemory {
+        id: "E04", tier: Two, name: "retries-from-memory",
+        says: "Keeps what is to be delivered again in the memory of the process.",
+        reports: &[],
+    }
     HandlesEveryDelivery {
         id: "N01", tier: One, name: "handles-every-delivery",
         says: "Handles a notice each time that it comes.",

@@ -13,7 +13,7 @@ use super::{burst, exchange, hook};
 use crate::contract::Contract;
 use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
-use crate::scenario::{Case, OperationRole, Request, Scenario, Step, Until, Wait, When};
+use crate::scenario::{Case, OperationRole, Receiving, Request, Scenario, Step, Until, Wait, When};
 use crate::target::operation::{Lifetime, Operation, Probe};
 use crate::target::selector::Answer;
 use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};
@@ -282,7 +282,8 @@ impl<'a> RoundRun<'a> {
                 name,
                 answer,
                 times,
-            } => self.receive(name.as_deref(), *answer, *times),
+                outage,
+            } => self.receive(name.as_deref(), *answer, *times, *outage),
             Step::Recheck { name, at_most } => self.recheck(name, *at_most).await,
             Step::Together(_) => Err("a together holds no other together".to_owned()),
         }
@@ -471,7 +472,11 @@ impl<'a> RoundRun<'a> {
             Wait::Settled => self.settle(&ReadingKind::Early).await,
             Wait::OwnRetries => self.wait_for_own_retries().await,
             Wait::Deliveries { count, patience } => {
-                self.wait_for_deliveries(*count, *patience).await;
+                let taken = |received| received == Receiving::Ok;
+                self.wait_for_deliveries(*count, *patience, taken).await;
+            }
+            Wait::Arrivals { count, patience } => {
+                self.wait_for_deliveries(*count, *patience, |_| true).await;
             }
             Wait::RetryAfter(step) => {
                 let asked = {

@@ -71,6 +71,8 @@ pub enum EventClaim {
     Deliveries(Bound),
     /// The number of different events that our receiver took.
     Taken(Bound),
+    /// The events of several requests came in the order of the requests.
+    Ordered,
     /// A delivery that comes again is the same in this part.
     Stable(EventPart),
 }

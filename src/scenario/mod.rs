@@ -167,6 +167,10 @@ pub enum Need {
     Signature,
     /// Events that our receiver gets.
     Sink,
+    /// An outage of our receiver that the target says it survives.
+    Outage,
+    /// Events that come in the order of what they announce.
+    OrderedEvents,
     /// Documents that can be held against the target.
     Documents,
     /// Two base URLs of one API.
@@ -283,6 +287,8 @@ pub enum Step {
         answer: Receiving,
         /// How many of them it treats so.
         times: u32,
+        /// All of them instead, for as long as the target says that it bears it.
+        outage: bool,
     },
     /// Every live key of the run, sent once more.
     Recheck {
@@ -394,6 +400,13 @@ pub enum Wait {
     OwnRetries,
     /// What the step's response asked for.
     RetryAfter(StepName),
+    /// So many deliveries of events have arrived, whatever became of them, or the time is over.
+    Arrivals {
+        /// How many.
+        count: u32,
+        /// For how long at most.
+        patience: Duration,
+    },
     /// Our receiver has taken so many deliveries of events, or the time is over.
     Deliveries {
         /// How many.

@@ -449,12 +449,19 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 r#as: Option<StepName>,
                 answer: Receiving,
                 times: Option<u32>,
+                r#for: Option<OutageWord>,
+            }
+            #[derive(Deserialize)]
+            #[serde(rename_all = "kebab-case")]
+            enum OutageWord {
+                Outage,
             }
             let fields: SinkFields = yaml::decode(body)?;
             Ok(Step::Sink {
                 name: fields.r#as,
                 answer: fields.answer,
                 times: fields.times.unwrap_or(1).max(1),
+                outage: matches!(fields.r#for, Some(OutageWord::Outage)),
             })
         }
         "recheck" => {
@@ -490,6 +497,7 @@ fn read_wait(body: &Node) -> Result<Wait, Diagnostic> {
     struct WaitFields {
         retry_after: Option<StepName>,
         deliveries: Option<u32>,
+        arrivals: Option<u32>,
         r#for: Option<FixedTime>,
     }
     match body.as_text() {
@@ -505,18 +513,29 @@ fn read_wait(body: &Node) -> Result<Wait, Diagnostic> {
         WaitFields {
             retry_after: Some(step),
             deliveries: None,
+            arrivals: None,
             r#for: None,
         } => Ok(Wait::RetryAfter(step)),
         WaitFields {
             retry_after: None,
             deliveries: Some(count),
+            arrivals: None,
             r#for,
         } => Ok(Wait::Deliveries {
             count: count.max(1),
             patience: r#for.map_or(DELIVERY, |time| time.0),
         }),
+        WaitFields {
+            retry_after: None,
+            deliveries: None,
+            arrivals: Some(count),
+            r#for,
+        } => Ok(Wait::Arrivals {
+            count: count.max(1),
+            patience: r#for.map_or(DELIVERY, |time| time.0),
+        }),
         _ => Err(Diagnostic::error(
-            "wait is `settled`, `own-retries`, a duration, { retry-after: STEP }, or { deliveries: 2, for: 60s }",
+            "wait is `settled`, `own-retries`, a duration, { retry-after: STEP }, { deliveries: 2, for: 60s }, or { arrivals: 1 }",
         )
         .at(body.span.clone())),
     }

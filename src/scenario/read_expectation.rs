@@ -162,6 +162,7 @@ struct EventsFields {
     deliveries: Option<BoundFields>,
     taken: Option<BoundFields>,
     stable: Option<EventPart>,
+    ordered: Option<bool>,
     marker: Option<Marker>,
 }
 
@@ -311,9 +312,12 @@ fn event_claim(fields: &EventsFields) -> Result<(EventClaim, String), &'static s
         };
         claims.push((EventClaim::Stable(part), format!("events-stable-{word}")));
     }
+    if fields.ordered == Some(true) {
+        claims.push((EventClaim::Ordered, "events-ordered".to_owned()));
+    }
     match claims.pop() {
         Some(claim) if claims.is_empty() => Ok(claim),
-        _ => Err("events has exactly one of ids, deliveries, taken and stable"),
+        _ => Err("events has exactly one of ids, deliveries, taken, stable and ordered"),
     }
 }
 

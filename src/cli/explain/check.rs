@@ -209,6 +209,7 @@ fn events(claim: EventClaim) -> String {
             "Our receiver takes {}",
             number(bound, "event", "different events")
         ),
+        EventClaim::Ordered => "The events come in the order of the requests".to_owned(),
         EventClaim::Stable(EventPart::Id) => {
             "An event that is delivered again keeps its id".to_owned()
         }

@@ -176,6 +176,8 @@ fn need(need: Need) -> &'static str {
         Need::Documents => "documents that can be held against the API",
         Need::Consumer => "an operation that receives events",
         Need::Signature => "requests that are signed",
+        Need::Outage => "an outage of a receiver that the API says it survives",
+        Need::OrderedEvents => "events of which the API says that they come in order",
         Need::Sink => "events that our receiver gets",
         Need::Replicas => "two base URLs of one API",
         Need::Retention => "a declared retention",

@@ -9,6 +9,7 @@ pub(super) const HANDLES_EVERY_DELIVERY: &[&str] = &[
     "receive-notice:consumer/failed-first#*/item-8/effects-at-most",
     "receive-notice:consumer/late/item-8/effects-at-most",
     "receive-notice:consumer/restart/item-8/effects-at-most",
+    "receive-notice:consumer/spread/item-8/effects-at-most",
 ];
 
 /// What `checks-notice-then-handles` breaks in every run.

@@ -173,6 +173,9 @@ fn damage(flaw: Flaw) -> Damage {
         | Flaw::ChecksVersionBeforeWrite
         | Flaw::AppendsOnPut
         | Flaw::FailsSecondDelete
+        | Flaw::GivesEventsUpSoon
+        | Flaw::AnnouncesRolledBackWrites
+        | Flaw::RetriesFromMemory
         | Flaw::HandlesEveryDelivery
         | Flaw::ChecksNoticeThenHandles
         | Flaw::MarksNoticeBeforeHandling
