@@ -13,8 +13,10 @@ pub(super) const HANDLES_EVERY_DELIVERY: &[&str] = &[
 ];
 
 /// What `checks-notice-then-handles` breaks in every run.
-pub(super) const CHECKS_NOTICE_THEN_HANDLES: &[&str] =
-    &["receive-notice:consumer/duplicates/item-8/effects-at-most"];
+pub(super) const CHECKS_NOTICE_THEN_HANDLES: &[&str] = &[
+    "receive-notice:consumer/duplicates/item-8/effects-at-most",
+    "receive-notice:consumer/spread/item-8/effects-at-most",
+];
 
 /// What `marks-notice-before-handling` breaks in every run.
 pub(super) const MARKS_NOTICE_BEFORE_HANDLING: &[&str] =
