@@ -15,6 +15,28 @@ fn every_built_in_scenario_parses() {
     }
 }
 
+/// `UPDATE_GOLDEN=1` writes the table anew.
+#[test]
+fn the_readme_holds_the_table_of_what_is_checked() {
+    const MARKS: [&str; 2] = ["<!-- checks -->\n", "<!-- end of checks -->"];
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+    let readme = std::fs::read_to_string(path).expect("the readme");
+    let table = idemspec::cli::checks::table().expect("the library is whole");
+    let [before, after] = MARKS;
+    let (head, rest) = readme.split_once(before).expect("its beginning is marked");
+    let (held, tail) = rest.split_once(after).expect("its end is marked");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        let written = format!("{head}{before}{table}{after}{tail}");
+        std::fs::write(path, written).expect("the readme can be written");
+    } else {
+        assert!(
+            held == table,
+            "the table in the readme is stale: `idemspec list checks`"
+        );
+    }
+    assert_eq!(table.lines().count(), 11, "a line for each item");
+}
+
 #[test]
 fn every_built_in_scenario_says_what_it_does_what_is_harmless_and_where_that_stands() {
     for scenario in library::scenarios().expect("a test above says why not") {

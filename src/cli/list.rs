@@ -18,6 +18,10 @@ use std::fmt::Write;
 /// When a built-in file is broken, or the list cannot be written.
 pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let rows = match args.what {
+        Listed::Checks => {
+            screen::say(&super::checks::table()?)?;
+            return Ok(Exit::Clean);
+        }
         Listed::Scenarios => scenarios()?,
         Listed::Items => ItemId::all()
             .map(|item| (item.to_string(), item.item().says.to_owned()))

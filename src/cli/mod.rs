@@ -5,6 +5,7 @@ mod again;
 pub mod args;
 mod bundle;
 pub mod check;
+pub mod checks;
 pub mod cleanup;
 pub mod client;
 pub mod compare;

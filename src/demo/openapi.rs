@@ -22,11 +22,37 @@ pub fn document(policy: &Policy, flaw: Option<Flaw>) -> Value {
         "info": {"title": "Demo payments API", "version": env!("CARGO_PKG_VERSION")},
         "paths": {
             "/payments": {"get": read("List payments"), "post": pay},
-            "/payments/{id}": {"get": read("Read a payment"), "patch": change},
+            "/payments/{id}": {
+                "get": read("Read a payment"),
+                "patch": change,
+                "delete": keyless(204, "Delete a payment"),
+            },
+            "/mandates/{name}": {
+                "get": read("Read a mandate"),
+                "put": keyless(200, "Make a mandate, or make it anew"),
+            },
+            "/redemptions": {"get": read("List redemptions"), "post": keyless(201, "Redeem a coupon")},
+            "/orders": {"get": read("List orders"), "post": keyless(201, "Order a cart as it was seen")},
             "/refunds": {"get": read("List refunds"), "post": refund},
             "/refunds/{id}": {"get": read("Read a refund")},
         },
     })
+}
+
+/// An operation that takes no key: its meaning, a bound or a version protects it.
+fn keyless(made: u16, summary: &str) -> Value {
+    let mut responses = Map::new();
+    for (status, description) in [
+        (made, "done"),
+        (400, "no valid request"),
+        (401, "no known credentials"),
+        (403, "may read only"),
+        (404, "nothing there"),
+        (409, "used up, or no longer as it was seen"),
+    ] {
+        responses.insert(status.to_string(), json!({"description": description}));
+    }
+    json!({"summary": summary, "responses": responses})
 }
 
 /// An operation that needs a key.

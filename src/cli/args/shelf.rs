@@ -25,6 +25,8 @@ pub enum Listed {
     /// The built-in scenarios.
     #[default]
     Scenarios,
+    /// What is checked, by item: a table in Markdown.
+    Checks,
     /// The nine points of the checklist.
     Items,
     /// The built-in contracts.
