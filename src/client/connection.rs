@@ -3,8 +3,10 @@
 use super::answer::{Answers, Given};
 use super::book::Book;
 use super::content::Content;
+use super::http2::{self, Known, PREFACE};
 use super::line::Line;
 use super::message::Head;
+use super::primed::Primed;
 use super::relay::{Sides, collect, exchange, pass};
 use super::subject::{Seen, Subject, origin_form};
 use super::tls::Authority;
@@ -98,9 +100,8 @@ pub(super) async fn serve(tcp: TcpStream, house: Arc<House>) {
             }
             continue;
         }
-        if first.starts_with(b"PRI *") {
-            connection.refuse_http2();
-            return;
+        if !first.is_empty() && PREFACE.starts_with(&first) {
+            return connection.speak_http2().await;
         }
         match connection.request(&first).await {
             Next::Keep => {}
@@ -405,16 +406,18 @@ impl Connection {
         }
     }
 
-    /// HTTP/2 without TLS is not spoken here: the client sees a connection that closes.
-    fn refuse_http2(self) {
-        let book = &self.house.book;
-        let mut attempt = Attempt {
-            connection: self.number,
-            protocol: self.protocol("HTTP/2"),
-            ..book.blank(book.now())
+    async fn speak_http2(self) {
+        let known = Known {
+            house: self.house,
+            number: self.number,
+            is_secure: matches!(self.line, Line::Tls(_)),
+            keeps_host: self.host.is_some(),
         };
-        attempt.trouble = Some("HTTP/2 is not spoken here".to_owned());
-        book.enter(attempt);
+        let io = Primed {
+            read: self.buffer,
+            line: self.line,
+        };
+        http2::run(io, known).await;
     }
 }
 
