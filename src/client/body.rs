@@ -75,16 +75,25 @@ fn take(stream: &mut RecvStream, content: &Watched, bytes: &[u8]) -> Result<(), 
     stream.flow_control().release_capacity(bytes.len())
 }
 
-/// Reads all of a request.
-pub(super) async fn collect(mut stream: RecvStream, content: &Watched) -> Result<Sent, h2::Error> {
-    let mut data = Vec::new();
-    while let Some(bytes) = stream.data().await {
-        let bytes = bytes?;
-        take(&mut stream, content, &bytes)?;
-        data.extend_from_slice(&bytes);
+impl Sent {
+    /// All of it, read as far as it was not yet.
+    pub(super) async fn collected(self) -> Result<Sent, h2::Error> {
+        let Sent::Stream {
+            mut stream,
+            content,
+        } = self
+        else {
+            return Ok(self);
+        };
+        let mut data = Vec::new();
+        while let Some(bytes) = stream.data().await {
+            let bytes = bytes?;
+            take(&mut stream, &content, &bytes)?;
+            data.extend_from_slice(&bytes);
+        }
+        Ok(Sent::Whole {
+            data: data.into(),
+            trailers: stream.trailers().await?,
+        })
     }
-    Ok(Sent::Whole {
-        data: data.into(),
-        trailers: stream.trailers().await?,
-    })
 }

@@ -2,7 +2,8 @@
 
 use super::answer::Given;
 use super::api::{Api, Busy};
-use super::body::{Sent, Watched, collect};
+use super::body::{Sent, Watched};
+use super::book::Book;
 use super::connection::House;
 use super::subject::Seen;
 use crate::scenario::Close;
@@ -47,6 +48,8 @@ pub(super) struct Place {
 /// A stream while its request is served.
 struct Stream {
     place: Place,
+    /// The book of its operation.
+    book: Arc<Book>,
     attempt: usize,
     parts: http::request::Parts,
     headers: Vec<(String, String)>,
@@ -61,7 +64,7 @@ pub(super) async fn serve(
     mut respond: SendResponse<Bytes>,
 ) {
     let house = Arc::clone(&place.house);
-    let book = &house.book;
+    let mut book = Arc::clone(&house.book);
     let began = book.now();
     let (parts, body) = request.into_parts();
     if parts.method == Method::CONNECT {
@@ -90,19 +93,38 @@ pub(super) async fn serve(
         book.fired();
         return;
     }
+    let operation = operation.map(str::to_owned);
+    let content = Watched::default();
+    let mut stream = Stream {
+        attempt: 0,
+        headers: in_words(&parts.headers),
+        content: Arc::clone(&content),
+        book: Arc::clone(&book),
+        place,
+        parts,
+        respond,
+    };
+    let mut body = Sent::Stream {
+        stream: body,
+        content,
+    };
+    if let (Some(dealer), Some(operation)) = (&house.dealer, &operation) {
+        // What it names its operation by may stand anywhere in it.
+        body = match stream.collect(body).await {
+            Ok(body) => body,
+            Err(_) => return,
+        };
+        if let Some(own) = dealer.book(operation, &stream.read()) {
+            book = own;
+        }
+        stream.book = Arc::clone(&book);
+        attempt.run = book.run_name();
+    }
     let fault = match operation {
         Some(_) => book.take_next(),
         None => ClientFault::Pass,
     };
     attempt.fault = fault;
-    let mut stream = Stream {
-        attempt: 0,
-        headers: in_words(&parts.headers),
-        content: Watched::default(),
-        place,
-        parts,
-        respond,
-    };
     attempt.request = Some(stream.read());
     stream.attempt = book.enter(attempt);
     stream.befall(fault, body).await;
@@ -148,26 +170,26 @@ impl Stream {
     }
 
     fn amend(&self, amend: impl FnOnce(&mut Attempt)) {
-        self.place.house.book.amend(self.attempt, amend);
+        self.book.amend(self.attempt, amend);
     }
 
-    /// Does to the request what its fault says.
-    async fn befall(&mut self, fault: ClientFault, body: RecvStream) {
-        if fault == ClientFault::Pass {
-            let content = Arc::clone(&self.content);
-            let body = Sent::Stream {
-                stream: body,
-                content,
-            };
-            return self.let_through(body).await;
-        }
-        if expects_continue(&self.parts.headers) {
+    /// Reads all of the request that was not read yet.
+    async fn collect(&mut self, body: Sent) -> Result<Sent, h2::Error> {
+        if matches!(body, Sent::Stream { .. }) && expects_continue(&self.parts.headers) {
             let mut go_on = Response::new(());
             *go_on.status_mut() = StatusCode::CONTINUE;
             // A client that has gone on already takes no harm.
             let _ = self.respond.send_informational(go_on);
         }
-        let Ok(body) = collect(body, &self.content).await else {
+        body.collected().await
+    }
+
+    /// Does to the request what its fault says.
+    async fn befall(&mut self, fault: ClientFault, body: Sent) {
+        if fault == ClientFault::Pass {
+            return self.let_through(body).await;
+        }
+        let Ok(body) = self.collect(body).await else {
             return;
         };
         // What comes now may be cut short by the end of the command.
@@ -274,7 +296,7 @@ impl Stream {
     /// An answer of ours.
     async fn answer(&mut self, given: &Given) {
         let sent = self.send_given(given).await;
-        let now = self.place.house.book.now();
+        let now = self.book.now();
         self.amend(|attempt| {
             attempt.ended = now;
             attempt.status = sent.is_ok().then_some(given.status);
@@ -324,7 +346,7 @@ impl Stream {
         let hold = self.place.house.hold;
         let gone = poll_fn(|context| self.respond.poll_reset(context));
         let gave_up = tokio::time::timeout(hold, gone).await.is_ok();
-        let now = self.place.house.book.now();
+        let now = self.book.now();
         self.amend(|attempt| {
             attempt.ended = now;
             if !gave_up {

@@ -69,6 +69,7 @@ async fn stage(faults: &[ClientFault]) -> Stage {
     let authority = Arc::new(Authority::new().expect("an authority"));
     let house = House {
         book: Arc::clone(&book),
+        dealer: None,
         subject: Arc::new(Subject::new(&target, |_| Some(&generic))),
         upstream: Upstream::at(&url, || Err(String::new())).expect("it is a URL"),
         answers: Answers::of(&generic),

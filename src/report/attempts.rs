@@ -92,6 +92,7 @@ fn ended(end: &RunEnd) -> String {
         RunEnd::TimedOut => "the command was ended when its time was over".to_owned(),
         RunEnd::Endless => "the command was ended as it did not stop sending".to_owned(),
         RunEnd::NotStarted(why) => format!("the command could not be run: {}", line(why)),
-        RunEnd::Watched => "watching ended".to_owned(),
+        RunEnd::Watched => "watching ended before it had".to_owned(),
+        RunEnd::Quiet => "nothing more came of it".to_owned(),
     }
 }

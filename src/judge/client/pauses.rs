@@ -5,7 +5,6 @@
 
 use super::Said;
 use super::operations::Operation;
-use crate::transcript::client::RunEnd;
 use crate::verdict::Verdict;
 use std::time::Duration;
 
@@ -78,7 +77,7 @@ fn seen(operations: &[Operation<'_>]) -> Result<Vec<Vec<Duration>>, Said> {
     }
     let unfinished = operations
         .iter()
-        .any(|operation| operation.run.end == RunEnd::TimedOut);
+        .any(|operation| operation.run.end.is_unfinished());
     Err(match operations.first() {
         _ if unfinished => Said::not_shown("the command had not ended when its time was over"),
         None => Said::not_shown("nothing was sent"),
@@ -234,7 +233,7 @@ pub(super) fn capped(operations: &[Operation<'_>], at_most: Duration) -> Said {
     }
     let unfinished = operations
         .iter()
-        .any(|operation| operation.run.end == RunEnd::TimedOut);
+        .any(|operation| operation.run.end.is_unfinished());
     match unfinished {
         true => Said::not_shown(format!(
             "the longest pause was {says} when the command's time was over"
