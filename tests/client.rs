@@ -15,10 +15,13 @@ use std::process::{Command, Stdio};
 const JOBS: usize = 4;
 
 /// The habits whose retries for ever show more than the other scenarios do.
-const LASTING: [Habit; 4] = [
+const LASTING: [Habit; 7] = [
     Habit::Correct,
     Habit::PausesAlike,
     Habit::RetriesInLayers,
+    Habit::NeverPauses,
+    Habit::RetriesForEver,
+    Habit::NeverLooksUp,
     Habit::RetriesAtOnceFirst,
 ];
 

@@ -54,6 +54,11 @@ impl Book {
         }
     }
 
+    /// Whether the command is ended as soon as a fault has fired.
+    pub(super) fn ends_command(&self) -> bool {
+        self.run.killed
+    }
+
     /// The name of the run.
     pub(super) fn run_name(&self) -> StepName {
         self.run.name.clone()

@@ -40,6 +40,13 @@ pub(super) struct House {
 }
 
 impl House {
+    /// Where the command is ended as soon as a fault has fired, it learns of none before its end.
+    pub(super) async fn outlive(&self, book: &Book) {
+        if book.ends_command() {
+            tokio::time::sleep(self.hold).await;
+        }
+    }
+
     /// What is written down of a request.
     fn read(&self, head: &Head, content: &Content) -> AttemptRequest {
         self.subject.read(Seen {
@@ -235,6 +242,7 @@ impl Connection {
         });
         if fault != ClientFault::Pass {
             book.fired();
+            house.outlive(&book).await;
         }
         done
     }

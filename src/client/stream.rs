@@ -138,6 +138,7 @@ pub(super) async fn serve(
     });
     if fault != ClientFault::Pass {
         book.fired();
+        house.outlive(&book).await;
     }
     // Either way the client cannot know whether the work was done.
     match fault {

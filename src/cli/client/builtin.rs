@@ -80,6 +80,8 @@ fn text(habit: Habit) -> String {
                 .replacen("  #resumes\n", RESUMES, 1)
                 .replacen("    #lookup\n", LOOKUP, 1)
         }
+        Habit::LosesKeyAtRestart => TARGET.replacen("  #resumes\n", RESUMES, 1),
+        Habit::NeverLooksUp => TARGET.replacen("    #lookup\n", LOOKUP, 1),
         Habit::NeverRetries | Habit::SendsNoKeyAndNeverRetries => TARGET.replacen(STATUSES, "", 1),
         _ => TARGET.to_owned(),
     }

@@ -140,6 +140,36 @@ fn a_late_machine_makes_no_pause_vary_and_no_steady_pause_pass() {
 }
 
 #[test]
+fn steady_pauses_are_seen_through_a_restless_machine_once_there_are_many() {
+    // Every second pause is late by up to 60 ms.
+    let late = |round: u64, pause: u64| match round % 2 {
+        0 => pause + round % 3,
+        _ => pause + 20 + (round * 37) % 40,
+    };
+    let rounds: Vec<[u64; 2]> = (0..18)
+        .map(|round| [late(round, 500), late(round + 1, 1000)])
+        .collect();
+    let varies = "varies: { of: one }";
+    assert_eq!(verdict(varies, &rounds[..12], 40).0, Verdict::Inconclusive);
+    assert_eq!(verdict(varies, &rounds, 40).0, Verdict::Fail);
+    let alike: Vec<[u64; 2]> = (0..18)
+        .map(|round| [late(round, 500), late(round + 1, 500)])
+        .collect();
+    let grows = "grows: { of: one }";
+    assert_eq!(verdict(grows, &alike, 300).0, Verdict::Fail);
+    // Pauses that vary by 60 ms on the same machine stay open.
+    let rounds: Vec<[u64; 2]> = (0..18)
+        .map(|round| {
+            [
+                late(round, 500 + (round * 17) % 60),
+                1000 + (round * 23) % 60,
+            ]
+        })
+        .collect();
+    assert_eq!(verdict(varies, &rounds, 40).0, Verdict::Inconclusive);
+}
+
+#[test]
 fn pauses_grow_or_vary() {
     let grows = "grows: { of: one }";
     assert_eq!(verdict(grows, &STEADY, 0).0, Verdict::Pass);
