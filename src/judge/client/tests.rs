@@ -170,6 +170,14 @@ fn steady_pauses_are_seen_through_a_restless_machine_once_there_are_many() {
 }
 
 #[test]
+fn a_pause_beyond_the_cap_fails() {
+    let capped = "capped: { of: one, at-most: 1s }";
+    assert_eq!(verdict(capped, &[[500_u64, 900]; 2], 0).0, Verdict::Pass);
+    assert_eq!(verdict(capped, &[[500_u64, 1500]; 2], 0).0, Verdict::Fail);
+    assert_eq!(verdict(capped, &[[0_u64; 0]; 2], 0).0, Verdict::Skip);
+}
+
+#[test]
 fn pauses_grow_or_vary() {
     let grows = "grows: { of: one }";
     assert_eq!(verdict(grows, &STEADY, 0).0, Verdict::Pass);
