@@ -38,6 +38,12 @@ const CLOSE: Duration = Duration::from_millis(4);
 /// How many times its usual lateness a machine may be late.
 const NOISE: u32 = 2;
 
+/// How many times what it may usually be late a busy machine is, now and then.
+const LOUDER: u32 = 2;
+
+/// Processes whose start may delay one attempt of a script, and one more for safety.
+const PROCESSES: u32 = 3;
+
 /// Pauses grow if the last ones are longer than the first ones by this factor.
 const GROWTH: f64 = 1.25;
 
@@ -138,6 +144,12 @@ fn left_alone(row: &[Duration]) -> f64 {
     close.count() as f64 / row.len().max(1) as f64
 }
 
+/// What pauses must stand above so that they are shown to be there, or to vary: a machine that is
+/// busy is late by far more than usual now and then, and later still where each attempt is a process.
+fn loudness(operations: &[Operation<'_>]) -> Duration {
+    (noise(operations) * LOUDER).max(restlessness(operations) * PROCESSES)
+}
+
 /// Whether there is a pause between attempts; the first one may be missing.
 pub(super) fn there_are(operations: &[Operation<'_>]) -> Said {
     let rows = match seen(operations) {
@@ -147,13 +159,15 @@ pub(super) fn there_are(operations: &[Operation<'_>]) -> Said {
     let longest = rows.iter().map(|row| middle(row)).max().unwrap_or_default();
     let words = in_words(&rows);
     let number = count(&rows);
-    if longest > NONE.max(noise(operations)) {
+    let often = rows.iter().filter(|row| row.len() >= ENOUGH);
+    let surely = often.map(|row| shortest(row)).max() > Some(NONE);
+    if surely || longest > NONE.max(loudness(operations)) {
         return Said::held(format!("pauses of {words} (middle of {number} in all)"));
     }
     if longest > NONE {
         return Said::not_shown(format!(
             "pauses of {words} cannot be told from the lateness of this machine ({} ms)",
-            noise(operations).as_millis()
+            loudness(operations).as_millis()
         ));
     }
     // Pauses that vary from nothing on may all have come out short, if they are few.
@@ -182,7 +196,7 @@ pub(super) fn vary(operations: &[Operation<'_>]) -> Said {
         .collect();
     let number = count(&rows);
     let words = in_words(&rows);
-    let noise = noise(operations).max(restlessness(operations));
+    let noise = loudness(operations);
     let widest = judged.iter().map(|row| spread(row)).max();
     if widest > Some(VARIES.max(noise)) {
         return Said::held(format!("{number} pauses vary around {words}"));
@@ -226,9 +240,10 @@ pub(super) fn grow(operations: &[Operation<'_>]) -> Said {
         return Said::does_not_apply(format!("there is one pause only: {words}"));
     };
     // Those that were left alone tell how long the others were meant to be.
-    let (from, to, noise) = match is_steady(first) && is_steady(last) {
-        true => (shortest(first), shortest(last), CLOSE),
-        false => (middle(first), middle(last), noise(operations)),
+    let (from, to) = (shortest(first), shortest(last));
+    let noise = match is_steady(first) && is_steady(last) {
+        true => CLOSE,
+        false => noise(operations),
     };
     let grown = from.mul_f64(GROWTH);
     if to > grown && to > from + noise {

@@ -170,6 +170,35 @@ fn steady_pauses_are_seen_through_a_restless_machine_once_there_are_many() {
 }
 
 #[test]
+fn a_busy_machine_makes_no_fixed_pause_vary_grow_or_be() {
+    // A script that sleeps for a second, as it was seen with ten processes for each processor.
+    let seen = [
+        [1034_u64, 1003, 1008],
+        [1016, 1035, 1551],
+        [1011, 1017, 1019],
+        [1023, 1044, 1043],
+        [1039, 1009, 1014],
+        [1082, 1071, 1103],
+        [1034, 1012, 1054],
+        [1014, 1153, 1019],
+        [1161, 1037, 1170],
+        [1027, 1034, 1020],
+        [1181, 1050, 1568],
+        [1043, 1016, 1057],
+    ];
+    let varies = verdict("varies: { of: one }", &seen, 16);
+    assert_eq!(varies.0, Verdict::Inconclusive, "{}", varies.1);
+    let grows = verdict("grows: { of: one }", &seen, 16);
+    assert_ne!(grows.0, Verdict::Pass, "{}", grows.1);
+    let none: Vec<[u64; 3]> = seen
+        .iter()
+        .map(|row| row.map(|pause| pause - 1001))
+        .collect();
+    let pauses = verdict("pauses: { of: one }", &none, 16);
+    assert_eq!(pauses.0, Verdict::Inconclusive, "{}", pauses.1);
+}
+
+#[test]
 fn a_pause_beyond_the_cap_fails() {
     let capped = "capped: { of: one, at-most: 1s }";
     assert_eq!(verdict(capped, &[[500_u64, 900]; 2], 0).0, Verdict::Pass);
