@@ -21,6 +21,9 @@ const NONE: Duration = Duration::from_millis(20);
 /// A middle that is so far above the shortest shows that pauses vary.
 const VARIES: Duration = Duration::from_millis(12);
 
+/// The share of a pause by which its middle must be above the shortest.
+const WORTH: f64 = 0.05;
+
 /// A middle that is no further above the shortest shows that they do not.
 const STEADY: Duration = Duration::from_millis(8);
 
@@ -122,6 +125,16 @@ fn restlessness(operations: &[Operation<'_>]) -> Duration {
     spread(&starts)
 }
 
+/// How far the middle of a sorted row must lie above its shortest to show that pauses vary: few of
+/// them come out apart by chance, and a spread of a few hundredths brings nobody back at another time.
+fn bar(row: &[Duration], noise: Duration) -> Duration {
+    let least = VARIES.max(noise).max(middle(row).mul_f64(WORTH));
+    match row.len() < SURE {
+        true => least * 2,
+        false => least,
+    }
+}
+
 /// How far the middle of a sorted row lies above the shortest of it, the shortest tenth left out.
 fn spread(row: &[Duration]) -> Duration {
     middle(row).saturating_sub(shortest(row))
@@ -198,7 +211,8 @@ pub(super) fn vary(operations: &[Operation<'_>]) -> Said {
     let words = in_words(&rows);
     let noise = loudness(operations);
     let widest = judged.iter().map(|row| spread(row)).max();
-    if widest > Some(VARIES.max(noise)) {
+    let varies = |row: &&Vec<Duration>| spread(row) > bar(row, noise);
+    if judged.iter().any(|row| varies(row)) {
         return Said::held(format!("{number} pauses vary around {words}"));
     }
     let most = rows.iter().map(Vec::len).max().unwrap_or_default();

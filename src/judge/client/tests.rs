@@ -188,6 +188,17 @@ fn a_busy_machine_makes_no_fixed_pause_vary_grow_or_be() {
     ];
     let varies = verdict("varies: { of: one }", &seen, 16);
     assert_eq!(varies.0, Verdict::Inconclusive, "{}", varies.1);
+    let few = [
+        [8, 7, 7],
+        [13, 9, 17],
+        [14, 10, 17],
+        [18, 13, 24],
+        [33, 22, 54],
+        [50, 40, 110],
+    ];
+    let few = few.map(|row: [u64; 3]| row.map(|late| 100 + late));
+    let varies = verdict("varies: { of: one }", &few, 3);
+    assert_eq!(varies.0, Verdict::Inconclusive, "{}", varies.1);
     let grows = verdict("grows: { of: one }", &seen, 16);
     assert_ne!(grows.0, Verdict::Pass, "{}", grows.1);
     let none: Vec<[u64; 3]> = seen
