@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Problem, status};
 use super::call::{Call, Slot};
+use super::caller::GUEST;
 use super::clock::Timestamp;
 use super::fingerprint::{meaning, route};
 use super::flaw::Flaw;
@@ -141,8 +142,16 @@ impl Keyed {
 
     /// Announces once more what the first request of the key has made.
     async fn announce_again(&self, call: &Arc<Call>, stored: &Stored) -> Result<(), StoreError> {
-        let made: Map<String, Value> =
-            serde_json::from_slice(&stored.answer.body).unwrap_or_default();
+        let made = serde_json::from_slice(&stored.answer.body).unwrap_or_default();
+        self.announce(call, made).await
+    }
+
+    /// Announces what a call has made, or not.
+    pub(super) async fn announce(
+        &self,
+        call: &Arc<Call>,
+        made: Map<String, Value>,
+    ) -> Result<(), StoreError> {
         let (call, now) = (Arc::clone(call), self.clock.now());
         self.store
             .change(move |connection| outbox::announce(connection, &call, &made, now))
@@ -296,7 +305,9 @@ impl Keyed {
             Mismatch::Refuse(look) => look,
             Mismatch::Replay | Mismatch::Execute => &bare,
         };
-        let made = stored.and_then(|stored| made(&stored.answer));
+        // Guests are strangers to each other.
+        let named = stored.filter(|stored| stored.slot.tenant != GUEST);
+        let made = named.and_then(|stored| made(&stored.answer));
         Answer::refusal(Problem::KeyReused, detail, look, made.as_deref())
     }
 
