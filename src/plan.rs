@@ -306,6 +306,11 @@ impl Fit<'_> {
                     || lookup.by_identity.is_some()
             }
             Need::Consumer => self.operation.consumer.is_some(),
+            Need::Posted => self
+                .operation
+                .consumer
+                .as_ref()
+                .is_none_or(|consumer| consumer.publish.is_none()),
             Need::Signature => self.operation.signing.is_some(),
             Need::Documents => self.target.documents.is_some(),
             Need::Sink => self.target.sink.is_some() && self.operation.events.is_some(),
@@ -344,6 +349,7 @@ impl Fit<'_> {
             Need::Prepare => format!("nothing is asked for before {name} (prepare)"),
             Need::Lookup => format!("{name} declares no lookup"),
             Need::Consumer => format!("{name} receives no events (kind: consumer)"),
+            Need::Posted => format!("{name} is published: its receiver answers nobody"),
             Need::Signature => format!("how {name} is signed is not said (sign)"),
             Need::Documents => "the target file names no documents".to_owned(),
             Need::Sink => format!(

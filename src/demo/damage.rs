@@ -599,6 +599,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::CrashesOnBadSignature => surely(consumer::CRASHES_ON_BAD_SIGNATURE),
         Flaw::HidesBadSignatures => surely(consumer::HIDES_BAD_SIGNATURES),
         Flaw::HandlesNoticesWithoutId => surely(consumer::HANDLES_NOTICES_WITHOUT_ID),
+        Flaw::DropsNoticesWithoutId => surely(consumer::DROPS_NOTICES_WITHOUT_ID),
         Flaw::TakesAccountForNotice => surely(consumer::TAKES_ACCOUNT_FOR_NOTICE),
         Flaw::KeepsNoticesInMemory => surely(consumer::KEEPS_NOTICES_IN_MEMORY),
         Flaw::DocumentsKeyElsewhere => surely(downstream::DOCUMENTS_KEY_ELSEWHERE),

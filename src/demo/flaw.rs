@@ -650,6 +650,11 @@ flaws! {
         says: "Handles a notice without an id each time that it comes.",
         reports: &[],
     }
+    DropsNoticesWithoutId {
+        id: "N15", tier: Two, name: "drops-notices-without-id",
+        says: "Answers 200 to a notice without an id, and ignores it.",
+        reports: &[],
+    }
     TakesAccountForNotice {
         id: "N13", tier: Two, name: "takes-account-for-notice",
         says: "Knows a notice by the account that it is about, so that the second one of an account is lost.",

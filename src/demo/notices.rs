@@ -85,8 +85,10 @@ async fn receive(
     body: Bytes,
 ) -> Result<Answer, Answer> {
     let event = text_of(&headers, "webhook-id");
-    if event.is_none() && api.flaw != Some(Flaw::HandlesNoticesWithoutId) {
-        return Err(malformed("webhook-id is missing."));
+    match (event, api.flaw) {
+        (Some(_), _) | (None, Some(Flaw::HandlesNoticesWithoutId)) => {}
+        (None, Some(Flaw::DropsNoticesWithoutId)) => return Ok(taken(StatusCode::OK)),
+        (None, _) => return Err(malformed("webhook-id is missing.")),
     }
     if !is_signed(&api, &headers, event.unwrap_or_default(), &body) {
         return match api.flaw {

@@ -85,6 +85,24 @@ pub(super) async fn burst(
     Ok(())
 }
 
+/// When each of the copies is due: now, at the moment of the step, or spread after it.
+async fn due(run: &RoundRun<'_>, request: &Request, copies: usize) -> Result<Vec<Instant>, String> {
+    let Some(moment) = &request.at else {
+        return Ok(vec![Instant::now(); copies]);
+    };
+    let of = moment.of.as_deref().unwrap_or_default();
+    let came = run.board.wait(of, moment.when).await;
+    let came = came.ok_or_else(|| never_came(moment))?;
+    let Some([from, to]) = &moment.spread else {
+        return Ok(vec![came + run.offset(moment, of)?; copies]);
+    };
+    let from = run.time(*from, Some(of))?;
+    let width = run.time(*to, Some(of))?.saturating_sub(from);
+    let gaps = copies.saturating_sub(1).max(1) as f64;
+    let placed = (0..copies).map(|copy| came + from + width.mul_f64(copy as f64 / gaps));
+    Ok(placed.collect())
+}
+
 /// Publishes the copies at once; those that a step releases loosely too.
 async fn published(
     run: &RoundRun<'_>,
@@ -100,14 +118,16 @@ async fn published(
     if let Some(ready) = ready {
         ready.wait().await;
     }
-    if let Some(moment) = &request.at {
-        run.until(moment).await?;
-    }
+    let due = due(run, request, specs.len()).await?;
     let began = Instant::now();
     let all = made
         .into_iter()
         .zip(specs)
-        .map(|(event, spec)| publish(run, request, spec, event, None));
+        .zip(due)
+        .map(|((event, spec), due)| async move {
+            tokio::time::sleep_until(due.into()).await;
+            publish(run, request, spec, event, None).await
+        });
     futures::future::try_join_all(all).await?;
     let mut record = locked(&run.record);
     let in_flight = most_in_flight(&record, &request.name);

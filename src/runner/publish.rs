@@ -7,7 +7,7 @@ use super::probe::Counted;
 use super::rendering::Filling;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
-use crate::scenario::Request;
+use crate::scenario::{Request, When};
 use crate::target::consumer::Publication;
 use crate::target::operation::Operation;
 use crate::target::render::Rendered;
@@ -68,10 +68,18 @@ pub(super) async fn publish(
     if let Some(ready) = ready {
         ready.wait().await;
     }
-    let began = world.clock(Instant::now());
+    let leads = copy == (0, 0);
+    let came = |moments: &[When]| {
+        let now = Instant::now();
+        for when in moments.iter().filter(|_| leads) {
+            run.board.came(&request.name, *when, now);
+        }
+        world.clock(now)
+    };
+    let began = came(&[When::Connected, When::Sent]);
     let published =
         command::run_with(world, &publication.command, &values, &further, timeout).await;
-    let ended = world.clock(Instant::now());
+    let ended = came(&[When::FirstByte, When::LastByte, When::Ended]);
     exchange.times.released = Some(began);
     exchange.times.sent = Some(began);
     exchange.times.ended = ended;

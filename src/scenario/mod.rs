@@ -163,6 +163,8 @@ pub enum Need {
     Lookup,
     /// An operation that receives events.
     Consumer,
+    /// Events that their receiver answers itself, and no broker.
+    Posted,
     /// Requests that are signed.
     Signature,
     /// Events that our receiver gets.

@@ -175,6 +175,7 @@ fn need(need: Need) -> &'static str {
         Need::Lookup => "a declared look-up",
         Need::Documents => "documents that can be held against the API",
         Need::Consumer => "an operation that receives events",
+        Need::Posted => "events that their receiver answers itself",
         Need::Signature => "requests that are signed",
         Need::Outage => "an outage of a receiver that the API says it survives",
         Need::OrderedEvents => "events of which the API says that they come in order",

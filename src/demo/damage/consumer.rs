@@ -66,6 +66,10 @@ pub(super) const HIDES_BAD_SIGNATURES: &[&str] =
 pub(super) const HANDLES_NOTICES_WITHOUT_ID: &[&str] =
     &["receive-notice:consumer/nameless/item-8/effects-at-most"];
 
+/// What `drops-notices-without-id` breaks in every run.
+pub(super) const DROPS_NOTICES_WITHOUT_ID: &[&str] =
+    &["receive-notice:consumer/dropped/item-8/exists:nameless"];
+
 /// What `takes-account-for-notice` breaks in every run.
 pub(super) const TAKES_ACCOUNT_FOR_NOTICE: &[&str] =
     &["receive-notice:consumer/distinct/item-8/state@after-second"];

@@ -442,6 +442,24 @@ pub static VARIANTS: [Variant; 50] = [
         ..PLAIN
     },
     Variant {
+        id: "V24",
+        name: "refuses-known-notices",
+        says: "Answers an event that comes again 409.",
+        sources: &["Standard Webhooks 1.0, on idempotency"],
+        upsets: CONSUMER,
+        change: |demo| demo.manners.refuses_known_notices = true,
+        ..PLAIN
+    },
+    Variant {
+        id: "V24",
+        name: "handles-notices-later",
+        says: "Answers an event 202, handles it afterwards, and again where that fails.",
+        sources: &["Standard Webhooks 1.0, on timeouts"],
+        upsets: CONSUMER,
+        change: |demo| demo.manners.handles_notices_later = true,
+        ..PLAIN
+    },
+    Variant {
         id: "V25",
         name: "takes-a-coupon-twice",
         says: "Takes a coupon that was made for two uses from two of the callers that come at once.",
@@ -568,24 +586,6 @@ pub static VARIANTS: [Variant; 50] = [
         sources: &["SQLite, write-ahead logging"],
         upsets: &["race/burst", "race/during", "race/edge", "replay/exact"],
         change: |demo| demo.manners.one_at_a_time = true,
-        ..PLAIN
-    },
-    Variant {
-        id: "V24",
-        name: "refuses-known-notices",
-        says: "Answers an event that comes again 409.",
-        sources: &["Standard Webhooks 1.0, on idempotency"],
-        upsets: CONSUMER,
-        change: |demo| demo.manners.refuses_known_notices = true,
-        ..PLAIN
-    },
-    Variant {
-        id: "V24",
-        name: "handles-notices-later",
-        says: "Answers an event 202, handles it afterwards, and again where that fails.",
-        sources: &["Standard Webhooks 1.0, on timeouts"],
-        upsets: CONSUMER,
-        change: |demo| demo.manners.handles_notices_later = true,
         ..PLAIN
     },
 ];

@@ -188,6 +188,7 @@ fn damage(flaw: Flaw) -> Damage {
         | Flaw::CrashesOnBadSignature
         | Flaw::HidesBadSignatures
         | Flaw::HandlesNoticesWithoutId
+        | Flaw::DropsNoticesWithoutId
         | Flaw::TakesAccountForNotice
         | Flaw::KeepsNoticesInMemory => (&[], &[]),
     };
