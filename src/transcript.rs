@@ -335,6 +335,24 @@ pub struct FaultFacts {
     pub fired: bool,
     /// What happened, in words.
     pub says: String,
+    /// How a cut at a moment came about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutFacts>,
+}
+
+/// How a cut at a moment came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutFacts {
+    /// When it was meant to be.
+    #[serde(rename = "due_micros", with = "written::micros")]
+    pub due: Duration,
+    /// When it was made.
+    #[serde(rename = "at_micros", with = "written::micros")]
+    pub at: Duration,
+    /// Whether something of an answer lay unread in our own kernel then; `None` where that cannot be
+    /// told, as under TLS and HTTP/2, whose own bytes may lie there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_there: Option<bool>,
 }
 
 /// An answer.
@@ -477,6 +495,22 @@ pub struct HookFacts {
     /// When it began.
     #[serde(rename = "at_micros", with = "written::micros")]
     pub at: Duration,
+    /// When it was meant to begin, where that was at a moment.
+    #[serde(
+        rename = "due_micros",
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub due: Option<Duration>,
+    /// When it was over.
+    #[serde(
+        rename = "over_micros",
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub over: Option<Duration>,
     /// Whether it worked.
     pub worked: bool,
     /// Its output, masked.
@@ -559,6 +593,8 @@ mod tests {
         let facts = HookFacts {
             name: HookName::Kill,
             at: Duration::from_millis(1),
+            due: None,
+            over: None,
             worked: true,
             output: String::new(),
             moved: None,

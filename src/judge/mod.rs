@@ -10,6 +10,7 @@ mod documented;
 mod effects;
 mod events;
 mod exists;
+mod in_time;
 mod keeps;
 mod nothing_foreign;
 mod one_resource;
@@ -41,6 +42,7 @@ use crate::transcript::{Round, Transcript};
 use crate::verdict::Verdict;
 use ruling::Ruling;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use view::View;
 
 /// The transcript with the outcomes that responses have under the contract. While it ran, the runner
@@ -97,7 +99,7 @@ pub fn judge(
 }
 
 /// How many rounds have shown something: they hold what the scenario assumes, or some harm. Readings
-/// that are still to come need not be there.
+/// that are still to come need not be there. Rounds at one place of a spread count once.
 pub fn rounds_that_show(
     scenario: &Scenario,
     case: &Case,
@@ -113,7 +115,13 @@ pub fn rounds_that_show(
                 ruling.is_broken() && (expectation.check.is_safety() || ruling.stands)
             })
     };
-    u32::try_from(transcript.rounds.iter().filter(shows).count()).unwrap_or(u32::MAX)
+    let places: BTreeSet<u32> = transcript
+        .rounds
+        .iter()
+        .filter(shows)
+        .map(|round| in_time::place(case, &scenario.rounds, round.number))
+        .collect();
+    u32::try_from(places.len()).unwrap_or(u32::MAX)
 }
 
 /// What one round says about one check.

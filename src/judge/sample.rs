@@ -397,6 +397,8 @@ impl Round {
         self.hooks.push(HookFacts {
             name: crate::hook::HookName::AdvanceClock,
             at: millis(at),
+            due: None,
+            over: None,
             worked: true,
             output: String::new(),
             moved: Some(by),
@@ -409,6 +411,8 @@ impl Round {
         self.hooks.push(HookFacts {
             name: crate::hook::HookName::Kill,
             at: millis(at),
+            due: None,
+            over: None,
             worked: true,
             output: String::new(),
             moved: None,

@@ -1,7 +1,7 @@
 //! One round as the checks see it: its exchanges with the outcomes of the contract that judges.
 
 use super::ruling::{Ruled, Ruling};
-use super::{backends, reclassify::Reclassified, rule};
+use super::{backends, in_time, reclassify::Reclassified, rule};
 use crate::contract::{Contract, RetentionClock};
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{
@@ -89,11 +89,16 @@ impl<'a> View<'a> {
     }
 
     /// A request that was sent when the key's retention was over already proves nothing about
-    /// repeats; scenarios about expiry excepted.
+    /// repeats; scenarios about expiry excepted, unless the clock moved so late that the retention may
+    /// have begun before.
     pub(super) fn outlived(&self, exchange: &Exchange) -> bool {
-        let Some(retention) = self.contract.retention.filter(|_| !self.elapses) else {
+        let Some(retention) = self.contract.retention else {
             return false;
         };
+        if self.elapses {
+            return retention.clock == RetentionClock::Completion
+                && in_time::moved_too_late(self).is_some_and(|(at, _)| at <= began(exchange));
+        }
         let first = self
             .round
             .exchanges
@@ -174,6 +179,9 @@ impl<'a> View<'a> {
     pub(super) fn broken_assumption(&self, assume: &[Expectation]) -> Option<String> {
         if let Some(why) = self.round.broken.first() {
             return Some(why.clone());
+        }
+        if let Some(why) = in_time::too_late(self) {
+            return Some(why);
         }
         if let Some(why) = self.no_overlap().or_else(|| backends::missing(self)) {
             return Some(why);

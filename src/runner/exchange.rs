@@ -12,7 +12,7 @@ use crate::outcome::Outcome;
 use crate::scenario::{Close, Fault, FirstSent, Request, ResponsePart, When};
 use crate::target::render::{RenderError, Rendered};
 use crate::transcript::{
-    Delivery, Ending, Exchange, FaultFacts, KeyUsed, Response, SentRequest, Times,
+    CutFacts, Delivery, Ending, Exchange, FaultFacts, KeyUsed, Response, SentRequest, Times,
 };
 use bytes::Bytes;
 use std::time::{Duration, Instant};
@@ -236,7 +236,7 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
     let cutter = flight.cutter();
     let cut = async {
         let Some(Fault::HangUp { at, close }) = &fault else {
-            return Ok(());
+            return Ok(None);
         };
         // The read gate is shut, so whatever the target does, this request ends by our cut.
         let came = run.board.wait(&step, at.when).await;
@@ -244,7 +244,7 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
         let due = came + run.offset(at, &step).unwrap_or_default();
         tokio::time::sleep_until(due.into()).await;
         cutter.cut(on_close(*close));
-        Ok(())
+        Ok(Some(due))
     };
     let watching = async {
         if leads && run.effect_is_awaited(&step) {
@@ -293,19 +293,26 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
                 name: fault.name().to_owned(),
                 fired: was_cut.is_ok() && exchange.ending == Ending::HungUp,
                 says: match was_cut {
-                    Ok(()) => format!("hung up at `{}`", at.when),
+                    Ok(_) => format!("hung up at `{}`", at.when),
                     Err(()) => format!("the moment `{}` never came", at.when),
                 },
+                cut: was_cut.ok().flatten().map(|due| CutFacts {
+                    due: world.clock(due),
+                    at: exchange.times.ended,
+                    answer_there: done.unread.map(|bytes| bytes > 0),
+                }),
             },
             (_, Some(report)) => FaultFacts {
                 name: fault.name().to_owned(),
                 fired: report.fired,
                 says: world.masker.mask(&report.says),
+                cut: None,
             },
             (_, None) => FaultFacts {
                 name: fault.name().to_owned(),
                 fired: false,
                 says: "nothing is known of it".to_owned(),
+                cut: None,
             },
         };
         if !facts.fired {

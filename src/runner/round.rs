@@ -11,7 +11,7 @@ use super::{burst, exchange, hook};
 use crate::contract::Contract;
 use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
-use crate::scenario::{Case, OperationRole, Request, Scenario, Step, Until, Wait, When};
+use crate::scenario::{Case, Moment, OperationRole, Request, Scenario, Step, Until, Wait, When};
 use crate::target::operation::{Lifetime, Operation, Probe};
 use crate::target::selector::Answer;
 use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};
@@ -213,11 +213,10 @@ impl<'a> RoundRun<'a> {
             }
             Step::Wait(wait) => self.wait(wait).await,
             Step::Elapse { time, at } => {
-                if let Some(moment) = at {
-                    self.until(moment).await?;
-                }
+                let due = self.due(at.as_ref()).await?;
                 let time = self.time(*time, None)?;
-                let facts = hook::elapse(self.world(), time).await;
+                let mut facts = hook::elapse(self.world(), time).await;
+                facts.due = due;
                 let problem = (!facts.worked)
                     .then(|| format!("the target's time did not pass: {}", facts.output));
                 locked(&self.record).hooks.push(facts);
@@ -243,10 +242,9 @@ impl<'a> RoundRun<'a> {
                 prepared.map(|_| ())
             }
             Step::Hook { run, at, undo } => {
-                if let Some(moment) = at {
-                    self.until(moment).await?;
-                }
-                let facts = hook::run(self.world(), *run).await;
+                let due = self.due(at.as_ref()).await?;
+                let mut facts = hook::run(self.world(), *run).await;
+                facts.due = due;
                 locked(&self.undo).extend(*undo);
                 let problem = (!facts.worked)
                     .then(|| format!("the hook {} did not work: {}", run.name(), facts.output));
@@ -262,6 +260,14 @@ impl<'a> RoundRun<'a> {
             } => self.receive(name.as_deref(), *answer, *times),
             Step::Recheck { name, at_most } => self.recheck(name, *at_most).await,
             Step::Together(_) => Err("a together holds no other together".to_owned()),
+        }
+    }
+
+    /// Waits for the moment of a step that has one, and says when it was.
+    async fn due(&self, at: Option<&Moment>) -> Result<Option<Duration>, String> {
+        match at {
+            None => Ok(None),
+            Some(moment) => Ok(Some(self.world().clock(self.until(moment).await?))),
         }
     }
 

@@ -92,6 +92,9 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
         .controls
         .fault
         .map(|fault| report(fault, &over, closed, &times, response.as_ref()));
+    let unread = closed
+        .filter(|_| !tap.is_tls() && !drive.connection.is_http2())
+        .map(|closed| closed.unread);
     drive.shared.over();
     story.happen(Moment::Ended, ended);
     let mut late = None;
@@ -117,6 +120,7 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
         delivery,
         response,
         fault,
+        unread,
         late,
         connection,
     }

@@ -275,6 +275,7 @@ impl Shared {
             },
             response: None,
             fault: None,
+            unread: None,
             late: None,
             connection: None,
         }
