@@ -151,6 +151,14 @@ pub struct Round {
     pub deliveries: Vec<EventDelivery>,
     /// Implicit assumptions that did not hold: a fault that did not fire, a moment that never came.
     pub broken: Vec<String>,
+    /// By how much this machine woke up late meanwhile: nine of ten short sleeps were no later.
+    #[serde(
+        rename = "late_micros",
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub lateness: Option<Duration>,
 }
 
 impl Round {

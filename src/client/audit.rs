@@ -7,7 +7,6 @@ use super::clock::Clock;
 use super::command::Running;
 use super::connection::House;
 use super::door::Door;
-use super::lateness::Lateness;
 use super::subject::Subject;
 use super::tls::Authority;
 use super::upstream::Upstream;
@@ -99,7 +98,7 @@ impl Audit {
         let permit = self.permits.acquire().await;
         let book = Arc::new(Book::new(self.clock, run.clone(), MOST_ATTEMPTS));
         let began = self.clock.now();
-        let lateness = Lateness::measure();
+        let lateness = crate::runner::Lateness::measure();
         let (end, wrote) = match self.open(&book, run) {
             Ok(door) => {
                 let obeyed = self

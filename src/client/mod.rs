@@ -12,7 +12,6 @@ mod command;
 mod connection;
 mod content;
 mod door;
-mod lateness;
 mod line;
 mod masks;
 mod message;

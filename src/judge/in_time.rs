@@ -181,9 +181,9 @@ fn usual(view: &View<'_>, exchange: &Exchange) -> Option<Duration> {
     view.span_for(whole, exchange).or_else(|| view.span(whole))
 }
 
-/// Which of the places over which a case spreads its rounds a round has; without such a spread each
-/// round has its own.
-pub(super) fn place(case: &Case, rounds: &Rounds, number: u32) -> u32 {
+/// Which of the places over which a case spreads its rounds a round has, by its number; without such a
+/// spread each round has its own, by where it stands.
+pub(super) fn place(case: &Case, plan: &Rounds, number: u32, index: usize) -> usize {
     let spreads = |moment: &Option<Moment>| {
         moment
             .as_ref()
@@ -198,7 +198,194 @@ pub(super) fn place(case: &Case, rounds: &Rounds, number: u32) -> u32 {
         }),
     });
     match is_spread {
-        true => number.saturating_sub(1) % rounds.count.max(1),
-        false => number,
+        true => (number.saturating_sub(1) % plan.count.max(1)) as usize,
+        false => index,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::rounds_that_show;
+    use crate::judge::sample::{
+        contract, judged, judged_with, millis, paid, reading, round, scenario, sent, transcript,
+    };
+    use crate::scenario::{OperationRole, PrincipalRole, Scenario};
+    use crate::transcript::{Exchange, Latency, LatencyOf, ReadingKind, Round, Transcript};
+    use crate::verdict::Verdict;
+    use std::time::Duration;
+
+    /// A request that usually takes 400 ms and is hung up on when its effect is seen.
+    fn lost(rounds: &str, spread: &str) -> Scenario {
+        scenario(&format!(
+            "rounds: {rounds}\nsteps:\n  - send: {{ as: gone, key: fresh, variant: lingers, fault: {{ hang-up: {{ when: effect{spread} }} }} }}\n  - retry: {{ as: again, like: gone }}\nexpect:\n  item-5:\n    - effects: {{ at-most: 1 }}\n"
+        ))
+    }
+
+    fn lasting(variant: &str, took: u64, rounds: Vec<Round>) -> Transcript {
+        Transcript {
+            further_latencies: vec![LatencyOf {
+                operation: OperationRole::Subject,
+                principal: PrincipalRole::Owner,
+                variants: vec![variant.to_owned()],
+                latency: Latency {
+                    p50: millis(took),
+                    p99: millis(took),
+                },
+            }],
+            ..transcript(rounds)
+        }
+    }
+
+    fn gone() -> Exchange {
+        sent("gone").variant("lingers")
+    }
+
+    /// One round: hung up on `gone`, while polls showed no effect until the one time and one from the
+    /// other on.
+    fn hung_up(gone: Exchange, none: u64, some: u64) -> Round {
+        round([gone, paid("again", "pay_1").at(1_000, 1_005)])
+            .read(reading(ReadingKind::Poll, &[]).taken(none))
+            .read(reading(ReadingKind::Poll, &["pay_1"]).taken(some))
+            .late(&["pay_1"])
+    }
+
+    fn verdict(gone: Exchange, none: u64, some: u64) -> (Verdict, String) {
+        let transcript = lasting("lingers", 400, vec![hung_up(gone, none, some)]);
+        let judged = judged_with(&lost("1", ""), &contract(""), &transcript);
+        (judged.verdict, judged.reason)
+    }
+
+    #[test]
+    fn a_hang_up_counts_while_no_answer_is_there() {
+        let cut = |answer| gone().at(0, 30).hung_up(25, answer);
+        assert_eq!(verdict(cut(Some(false)), 10, 25).0, Verdict::Pass);
+        let (there, why) = verdict(cut(Some(true)), 10, 25);
+        assert_eq!(there, Verdict::Inconclusive);
+        assert_eq!(
+            why,
+            "the answer to `gone` was there before we hung up: a variant `lingers` that takes longer would show it"
+        );
+    }
+
+    #[test]
+    fn where_the_answer_cannot_be_seen_its_usual_time_decides() {
+        let cut = |at: u64| gone().at(0, at).hung_up(at, None);
+        assert_eq!(verdict(cut(359), 350, 359).0, Verdict::Pass);
+        let (late, why) = verdict(cut(360), 350, 360);
+        assert_eq!(late, Verdict::Inconclusive);
+        assert!(
+            why.contains("after 360 ms, and it is usually answered after 400 ms"),
+            "{why}"
+        );
+        let mut unknown = lasting("lingers", 400, vec![hung_up(cut(10), 5, 10)]);
+        unknown.further_latencies.clear();
+        unknown.latency = None;
+        let judged = judged_with(&lost("1", ""), &contract(""), &unknown);
+        assert_eq!(judged.verdict, Verdict::Inconclusive, "{}", judged.reason);
+    }
+
+    #[test]
+    fn a_hang_up_that_missed_its_moment_shows_nothing() {
+        // 50 ms is what a request of 400 ms may be late by.
+        for (none, some, due, at, wanted) in [
+            (10, 20, 20, 60, Verdict::Pass),
+            (10, 20, 20, 61, Verdict::Inconclusive),
+            (10, 60, 60, 60, Verdict::Pass),
+            (9, 60, 60, 60, Verdict::Inconclusive),
+        ] {
+            let gone = gone().at(0, at).hung_up(due, Some(false));
+            let (verdict, why) = verdict(gone, none, some);
+            assert_eq!(verdict, wanted, "{none} {some} {due} {at}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_second_effect_fails_however_late_the_hang_up_came() {
+        let gone = gone().at(0, 500).hung_up(20, Some(true));
+        let mut round = hung_up(gone, 10, 20);
+        round
+            .readings
+            .push(reading(ReadingKind::Late, &["pay_1", "pay_2"]));
+        let transcript = lasting("lingers", 400, vec![round]);
+        let judged = judged_with(&lost("1", ""), &contract(""), &transcript);
+        assert_eq!(judged.verdict, Verdict::Fail);
+    }
+
+    #[test]
+    fn rounds_at_one_place_of_a_spread_count_once() {
+        let scenario = lost(
+            "{ count: 5, valid: 3, up-to: 15 }",
+            ", spread: [0ms, 200ms]",
+        );
+        let good = |number: u32| {
+            let gone = gone().at(0, 30).hung_up(25, Some(false));
+            hung_up(gone, 10, 25).numbered(number)
+        };
+        for (numbers, wanted) in [
+            (vec![1, 6, 11], Verdict::Inconclusive),
+            (vec![1, 2, 7], Verdict::Inconclusive),
+            (vec![1, 2, 8], Verdict::Pass),
+        ] {
+            let rounds: Vec<Round> = numbers.iter().copied().map(good).collect();
+            let transcript = lasting("lingers", 400, rounds);
+            let judged = judged_with(&scenario, &contract(""), &transcript);
+            assert_eq!(judged.verdict, wanted, "{numbers:?}: {}", judged.reason);
+            let shown = rounds_that_show(&scenario, &scenario.cases[0], &contract(""), &transcript);
+            assert_eq!(shown == 3, wanted == Verdict::Pass, "{numbers:?}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_is_killed_late_shows_nothing() {
+        let scenario = scenario(
+            "steps:\n  - together:\n      - send: { as: cut, key: fresh }\n      - hook: { run: kill, at: { when: sent, of: cut } }\n  - retry: { as: again, like: cut }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n",
+        );
+        for (at, wanted) in [(20, Verdict::Pass), (21, Verdict::Inconclusive)] {
+            let round = round([sent("cut").at(0, 30), paid("again", "pay_1")])
+                .killed(at)
+                .timed(0, 40)
+                .late(&["pay_1"]);
+            let judged = judged(&scenario, &contract(""), vec![round]);
+            assert_eq!(judged.verdict, wanted, "{}", judged.reason);
+        }
+    }
+
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+
+    /// A request, the clock moved by a fifth of the retention while it runs, and by nine tenths later;
+    /// then the same again, which executes.
+    fn moved(answered: u64, again: Exchange) -> Transcript {
+        let first = paid("first", "pay_1").variant("slow").at(0, answered);
+        let round = round([first, again.at(1_000, 1_005)])
+            .moved(40, DAY / 5)
+            .timed(40, 50)
+            .moved(600, DAY / 10 * 9)
+            .late(&["pay_1", "pay_2"]);
+        lasting("slow", 200, vec![round])
+    }
+
+    #[test]
+    fn a_clock_that_moved_as_the_answer_came_tells_nothing_of_the_retention() {
+        let demo = contract("extends: demo\nretention: { min: 24h, max: 24h, clock: completion }");
+        for check in [
+            "effects: { at-most: 1 }",
+            "outcome: { of: again, never: executed }",
+            "keeps: { promise: retention, of: again }",
+            "one-resource: { of: [first, again] }",
+        ] {
+            let scenario = scenario(&format!(
+                "steps:\n  - together:\n      - send: {{ as: first, key: fresh, variant: slow }}\n      - elapse: {{ time: 20% retention, at: {{ when: sent, of: first, plus: 20% latency }} }}\n  - elapse: 90% retention\n  - send: {{ as: again, like: first }}\nexpect:\n  item-5:\n    - {check}\n"
+            ));
+            // What is answered 100 ms after the move was surely not complete before it.
+            for (answered, wanted) in [(149, Verdict::Inconclusive), (150, Verdict::Fail)] {
+                let transcript = moved(answered, paid("again", "pay_2"));
+                let judged = judged_with(&scenario, &demo, &transcript);
+                assert_eq!(
+                    judged.verdict, wanted,
+                    "{check} {answered}: {}",
+                    judged.reason
+                );
+            }
+        }
     }
 }

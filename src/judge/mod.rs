@@ -106,7 +106,7 @@ pub fn rounds_that_show(
     contract: &Contract,
     transcript: &Transcript,
 ) -> u32 {
-    let shows = |round: &&Round| {
+    let shows = |round: &Round| {
         let round = reclassify::reclassify(contract, case, transcript, round);
         let view = View::new(contract, case, transcript, &round);
         view.broken_assumption(&scenario.assume).is_none()
@@ -115,11 +115,12 @@ pub fn rounds_that_show(
                 ruling.is_broken() && (expectation.check.is_safety() || ruling.stands)
             })
     };
-    let places: BTreeSet<u32> = transcript
+    let places: BTreeSet<usize> = transcript
         .rounds
         .iter()
-        .filter(shows)
-        .map(|round| in_time::place(case, &scenario.rounds, round.number))
+        .enumerate()
+        .filter(|(_, round)| shows(round))
+        .map(|(index, round)| in_time::place(case, &scenario.rounds, round.number, index))
         .collect();
     u32::try_from(places.len()).unwrap_or(u32::MAX)
 }

@@ -146,10 +146,11 @@ fn unbroken(folding: &Folding<'_>, rounds: &[Judged]) -> (Verdict, String) {
     let ran = rounds.len();
     let wanted = usize::try_from(plan.valid).unwrap_or(usize::MAX).max(1);
     // Rounds at one place of a spread show one thing, however many they are.
-    let places: BTreeSet<u32> = rounds
+    let places: BTreeSet<usize> = rounds
         .iter()
-        .filter(|round| !matches!(round.ruling.ruled, Ruled::Nothing(_)))
-        .map(|round| in_time::place(folding.case, &plan, round.number))
+        .enumerate()
+        .filter(|(_, round)| !matches!(round.ruling.ruled, Ruled::Nothing(_)))
+        .map(|(index, round)| in_time::place(folding.case, &plan, round.number, index))
         .collect();
     let enough = places.len() >= wanted;
     if !held.is_empty() && enough {

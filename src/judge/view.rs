@@ -11,6 +11,12 @@ use crate::transcript::{Exchange, ProbeFacts, Response, Round, Transcript};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+/// How many times by which our own short sleeps end late a request may be held up: it passes through
+/// several hands, here and at the target, and each of them has to wake up.
+const HELD_UP: u32 = 20;
+/// How long a request may be held up on the quietest machine.
+const LEAST_HELD_UP: Duration = Duration::from_millis(20);
+
 /// One round, and all that a check may look at.
 pub(super) struct View<'a> {
     /// The contract that judges.
@@ -173,6 +179,12 @@ impl<'a> View<'a> {
             }
             _ => self.span(span),
         }
+    }
+
+    /// How long a busy machine may have held up a request of this round, or its answer.
+    pub(super) fn may_be_late(&self) -> Duration {
+        let lateness = self.round.lateness.unwrap_or_default();
+        (lateness * HELD_UP).max(LEAST_HELD_UP)
     }
 
     /// Why the round shows nothing about liveness, if it does not.

@@ -16,6 +16,7 @@ mod fixture;
 mod guard;
 mod hook;
 mod keys;
+mod lateness;
 mod ledger;
 mod lookup;
 mod mask;
@@ -35,6 +36,7 @@ pub mod wire;
 mod world;
 
 pub use check::EFFECTS as CHECK_EFFECTS;
+pub use lateness::Lateness;
 pub use server::free_port;
 pub use world::{RunError, Setup, Shown};
 

@@ -3,6 +3,7 @@
 use super::answer::plain;
 use super::board::Board;
 use super::keys::KeyWriter;
+use super::lateness::Lateness;
 use super::probe::{Counted, read_all};
 use super::rendering::Filling;
 use super::spec::{RoundNames, Spec};
@@ -88,6 +89,7 @@ impl<'a> CaseContext<'a> {
     /// Runs a round to its end.
     pub(super) async fn round(&'a self, number: u32) -> Ran {
         let run = RoundRun::new(self, number);
+        let lateness = Lateness::measure();
         run.read_shared().await;
         for step in &self.case.steps {
             if let Err(why) = run.step(step).await {
@@ -95,7 +97,9 @@ impl<'a> CaseContext<'a> {
                 break;
             }
         }
-        run.finish().await
+        let mut ran = run.finish().await;
+        ran.round.lateness = Some(lateness.usual());
+        ran
     }
 
     pub(super) fn contract(&self, role: OperationRole) -> &Contract {

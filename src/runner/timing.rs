@@ -199,13 +199,14 @@ mod tests {
     use crate::transcript::{Latency, LatencyOf, Transcript};
     use std::time::Duration;
 
-    fn case(name: &str) -> Case {
+    fn cases(id: &str) -> Vec<Case> {
         let scenarios = library::scenarios().expect("the library is whole");
-        let lease = scenarios
-            .into_iter()
-            .find(|scenario| scenario.id == "race/lease");
-        let cases = lease.expect("it is built in").cases;
-        let found = cases
+        let found = scenarios.into_iter().find(|scenario| scenario.id == id);
+        found.expect("it is built in").cases
+    }
+
+    fn case(name: &str) -> Case {
+        let found = cases("race/lease")
             .into_iter()
             .find(|case| case.name.as_deref() == Some(name));
         found.expect("it has this case")
@@ -238,5 +239,25 @@ mod tests {
         assert_eq!(too_quick(&case("declared"), &demo, &slow), None);
         let generic = named("generic").expect("it is built in");
         assert_eq!(too_quick(&case("declared"), &generic, &quick), None);
+    }
+
+    #[test]
+    fn the_clock_cannot_surely_move_while_a_quick_request_runs() {
+        let demo = named("demo").expect("it is built in");
+        let slow = &cases("expiry/slow")[0];
+        let took = |millis| too_quick(slow, &demo, &measured(Duration::from_millis(millis)));
+        let why = took(149).expect("it is over before");
+        assert!(why.contains("`first` takes 149 ms"), "{why}");
+        assert_eq!(took(150), None);
+        let mut plain = measured(Duration::from_millis(400));
+        plain.latency = Some(plain.further_latencies.remove(0).latency);
+        assert_eq!(too_quick(slow, &demo, &plain), None);
+        plain.latency = Some(Latency {
+            p50: Duration::from_millis(30),
+            p99: Duration::from_millis(400),
+        });
+        assert!(too_quick(slow, &demo, &plain).is_some());
+        let kept = &cases("expiry/kept")[0];
+        assert_eq!(too_quick(kept, &demo, &plain), None);
     }
 }

@@ -179,6 +179,25 @@ fn a_duplicate_in_progress_is_refused_or_waits() {
             wanted
         );
     }
+    // On a busy machine one that is sent early may arrive then as well.
+    for (late, wanted) in [(4, Verdict::Fail), (5, Verdict::Inconclusive)] {
+        let replayed = paid("again", "pay_00000001").at(10, 101);
+        let busy = round([first(), replayed]).busy(late);
+        let judged = keeps("in-progress", &contract(refuses), busy);
+        assert_eq!(judged.verdict, wanted, "{late}: {}", judged.reason);
+    }
+    // What is no refusal of one in progress is judged only where the first one surely still ran.
+    for (answer, wanted) in [(50, Verdict::Fail), (51, Verdict::Inconclusive)] {
+        for status in [500, 404] {
+            let failed = answered("again", status).at(10, answer);
+            let judged = keeps("in-progress", &contract(refuses), round([first(), failed]));
+            assert_eq!(
+                judged.verdict, wanted,
+                "{status} {answer}: {}",
+                judged.reason
+            );
+        }
+    }
     let told = answered("again", 409).at(10, 20);
     let late = paid("again", "pay_00000001").at(10, 101);
     let siblings = keeps(
