@@ -539,6 +539,10 @@ fn on_the_wire(run: &RoundRun<'_>, fault: &Fault, step: &str) -> Result<wire::Fa
             share: *share,
             close: on_close(*close),
         },
+        Fault::Stall { share, time } => wire::Fault::Stall {
+            share: *share,
+            time: *time,
+        },
         Fault::Timeout { after } => wire::Fault::Timeout {
             after: run.time(*after, Some(step))?.max(Duration::from_millis(1)),
         },

@@ -235,6 +235,9 @@ fn report(
             "closed by {how} after {} bytes of the response's body",
             response.map_or(0, |response| response.body_len)
         )),
+        (Fault::Stall { time, .. }, Over::Received(_)) if times.sent.is_some() => fired(format!(
+            "the rest of the request's body came {time:?} later"
+        )),
         (Fault::Timeout { after }, Over::GaveUp) => fired(format!(
             "gave up {after:?} after the request was sent and left the connection open"
         )),

@@ -68,6 +68,9 @@ pub(super) fn streamed(
     if request.upper_case_headers {
         return Err("HTTP/2 has no capital letters in header names".into());
     }
+    if let Some(Fault::Stall { .. }) = fault {
+        return Err("a request over HTTP/2 cannot be stalled".into());
+    }
     let body = request.body.clone().unwrap_or_default();
     let total = body.len() as u64;
     let mut kept = body;
