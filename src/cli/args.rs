@@ -45,7 +45,7 @@ pub enum Command {
     Report(ReportArgs),
     /// Start the demo API alone.
     Serve(ServeArgs),
-    /// Try the tool itself on every flaw and variant of the demo API.
+    /// Try the tool itself on every flaw and variant of the demo API and every habit of the demo client.
     Selftest(SelftestArgs),
     /// Check target and scenario files; send nothing.
     Lint(LintArgs),
@@ -486,6 +486,9 @@ pub struct SelftestArgs {
     /// Only this variant (repeatable).
     #[arg(long, value_name = "NAME", value_parser = variant)]
     pub variant: Vec<&'static Variant>,
+    /// Only this habit of the demo client (repeatable).
+    #[arg(long, value_name = "NAME", value_parser = habit)]
+    pub habit: Vec<Habit>,
     /// One of several parts of it, such as 1/4.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub part: Option<Shard>,

@@ -98,11 +98,7 @@ pub async fn try_out(wanted: &Wanted, progress: &Callback) -> Vec<Tried> {
 
 async fn once(subject: Subject, full: bool) -> Tried {
     let began = Instant::now();
-    let report = match subject.trial(full) {
-        Ok(trial) => Box::pin(trial.report()).await,
-        Err(failure) => Err(failure),
-    };
-    let compared = match report {
+    let compared = match Box::pin(subject.report(full)).await {
         Ok(report) => Compared::new(subject, &report),
         Err(failure) => Compared {
             missed: vec![Wrong::new(subject.name(), failure.to_string())],
