@@ -6,6 +6,7 @@
 
 use crate::hook::HookName;
 pub mod client;
+mod fault;
 mod written;
 
 use crate::outcome::Outcome;

@@ -221,6 +221,9 @@ pub struct ClientArgs {
     /// Commands that run at once.
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub jobs: usize,
+    /// Write down everything that judging needs, for `idemspec report`.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// Which scenarios.
     #[command(flatten)]
     pub selection: Selection,
@@ -243,10 +246,11 @@ pub struct DemoClientArgs {
 /// The arguments of `report`.
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// The file that `run --record` wrote.
+    /// The file that `run --record` or `client --record` wrote.
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Join several: the parts of a run that was split, or one run from several places.
+    /// Join several: the parts of a run that was split, one run from several places, or both sides,
+    /// an API's run and a client's.
     #[arg(long)]
     pub merge: bool,
     /// Judge under this contract instead of the run's own.

@@ -19,6 +19,7 @@ use super::stage::{self, Kept, Stage};
 use super::target::{self, Ready};
 use crate::contract::Contract;
 use crate::demo;
+use crate::demo::policy::KeyPolicy;
 use crate::grade::{Report, RunInfo};
 use crate::plan::{self, Plan};
 use crate::runner::{RunResult, Runner};
@@ -141,6 +142,7 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         selection: args.selection,
         contract: named.or(kept.contract),
         settle: kept.settle,
+        sent: None,
     };
     runtime()?.block_on(async {
         let (stage, mut job) = demo_job(trial).await?;
@@ -166,6 +168,8 @@ pub struct Trial {
     pub contract: Option<Contract>,
     /// How long its effects may take to show; `None` is as its target file says.
     pub settle: Option<Duration>,
+    /// Where keys are sent; `None` is where the demo reads them.
+    pub sent: Option<KeyPolicy>,
 }
 
 impl Trial {
@@ -216,9 +220,10 @@ async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
         selection,
         contract,
         settle,
+        sent,
     } = trial;
     let scenarios = select::selected(select::built_in()?, &selection)?;
-    let (stage, mut ready) = stage::set(options, &scenarios, kept, contract).await?;
+    let (stage, mut ready) = stage::set(options, &scenarios, kept, contract, sent).await?;
     ready.target.settle = settle.unwrap_or(ready.target.settle);
     let scenarios = shared(scenarios);
     let job = Job {
@@ -387,6 +392,7 @@ async fn observe(
             headlines: Vec::new(),
             contracts,
             cases: Vec::new(),
+            clients: Vec::new(),
         });
     }
     let RunResult {
@@ -415,6 +421,7 @@ async fn observe(
         headlines,
         contracts,
         cases: cases.collect(),
+        clients: Vec::new(),
     })
 }
 

@@ -193,6 +193,11 @@ impl Contract {
                 self.operation_scope.value == Some(OperationScope::IgnoresRoute)
             }
             Promise::StoreUnavailable => any(&self.store_unavailable, &[Kind::ExecuteNew]),
+            // Nothing had happened, so only a contract can make a 429 what a key is answered for good.
+            Promise::AfterFailure => matches!(
+                self.after(FailureClass::RateLimited).value,
+                Some(AfterFailure::Stored | AfterFailure::ConsumedBlocked)
+            ),
             _ => false,
         }
     }

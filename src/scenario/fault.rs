@@ -3,11 +3,11 @@
 use super::moment::{FixedTime, Percent};
 use super::shape::word_or_map;
 use super::{Moment, TimeSpan, When};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::time::Duration;
 
 /// How a connection is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Close {
     /// Orderly: a FIN.

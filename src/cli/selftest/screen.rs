@@ -19,6 +19,7 @@ pub(super) fn render(tried: &[Tried], took: Duration, verbose: bool) -> String {
         let (id, label) = (one.subject.id(), one.subject.label());
         let _ = writeln!(text, "{id:3}  {label:width$}  {}", in_short(one));
         if verbose {
+            let _ = writeln!(text, "       took {:.1} s", one.took.as_secs_f64());
             for name in one.runs.iter().flat_map(|run| &run.caught) {
                 let _ = writeln!(text, "       caught by {name}");
             }
