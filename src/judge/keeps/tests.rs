@@ -7,7 +7,7 @@ use crate::judge::Finding;
 use crate::judge::sample::{answered, contract, demo, expecting, judged, paid, round, sent};
 use crate::promise::Level;
 use crate::scenario::{OperationRole, PrincipalRole};
-use crate::transcript::{Exchange, Round};
+use crate::transcript::{Delivery, Exchange, Round};
 use crate::verdict::Verdict;
 use std::time::Duration;
 
@@ -453,4 +453,66 @@ fn a_failure_that_should_have_healed_comes_from_memory() {
     );
     assert_eq!(kept.verdict, Verdict::Pass, "{}", kept.reason);
     assert_eq!(kept.observed[0].says, "stored: 402");
+}
+
+#[test]
+fn without_the_declared_marker_nothing_tells_a_replay() {
+    let lines = "extends: generic\nreplay-marker: { header: Replayed, value: true }";
+    let bare = keeps(
+        "replay-marker",
+        &contract(lines),
+        pair(paid("again", "pay_00000001")),
+    );
+    assert_eq!(bare.verdict, Verdict::Fail, "{}", bare.reason);
+    assert_eq!(bare.observed[0].says, "none");
+    let none = "extends: generic\nreplay-marker: none";
+    let unmarked = keeps(
+        "replay-marker",
+        &contract(none),
+        pair(paid("again", "pay_00000001")),
+    );
+    assert_eq!(unmarked.verdict, Verdict::Pass, "{}", unmarked.reason);
+    assert_eq!(unmarked.observed[0].says, "none");
+}
+
+#[test]
+fn a_failure_is_that_of_the_earliest_request_that_arrived() {
+    let reason =
+        |exchanges: Vec<Exchange>| keeps("after-failure", &demo(), round(exchanges)).reason;
+    let again = || paid("again", "pay_00000001").at(60_000, 60_005);
+    let lost = reason(vec![sent("first"), again()]);
+    assert!(lost.contains("after connection-dropped"), "{lost}");
+    // One that never arrived is no failure of the key.
+    let mut cut = sent("first");
+    cut.delivery = Delivery::NotSent;
+    let failed = answered("first", 500).copy(1);
+    let ran = reason(vec![cut.clone(), failed, again()]);
+    assert!(ran.contains("after server-5xx"), "{ran}");
+    let observed = |exchanges: Vec<Exchange>| {
+        let judged = keeps("after-failure", &contract(""), round(exchanges));
+        judged.observed.first().map(|seen| seen.says.clone())
+    };
+    assert_eq!(observed(vec![cut, again()]), None);
+    assert_eq!(observed(vec![again()]), None, "it is none of itself");
+    let other = answered("first", 500).key(Some("other"));
+    assert_eq!(observed(vec![other, again()]), None);
+}
+
+#[test]
+fn the_first_success_is_an_earlier_one_of_the_same_key() {
+    let replay = |first: Exchange| {
+        let again = answered("again", 200)
+            .naming("pay_00000001")
+            .at(60_000, 60_005);
+        let judged = keeps("replay", &contract(""), round([first, again]));
+        judged.observed[0].says.clone()
+    };
+    let first = || paid("first", "pay_00000001");
+    assert_eq!(replay(first().at(0, 5)), "200 after 201, same body");
+    assert_eq!(replay(first().at(70_000, 70_005)), "executed");
+    assert_eq!(
+        replay(first().at(0, 5).key(Some("other"))),
+        "answered with another one's result"
+    );
+    assert_eq!(replay(answered("first", 409).at(0, 5)), "executed");
 }
