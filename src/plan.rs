@@ -3,6 +3,7 @@
 
 pub mod client;
 mod keys;
+mod vantage;
 
 use crate::checklist::ItemId;
 use crate::contract::{Contract, KeyRules, RetentionClock};

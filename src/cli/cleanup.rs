@@ -4,8 +4,9 @@ use super::args::CleanupArgs;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::run::runtime;
+use super::server::{self, Repeatable};
 use super::target::{self, Ready};
-use super::{files, screen, server};
+use super::{files, screen};
 use crate::report::{line, plural};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -27,12 +28,12 @@ pub fn cleanup(args: &CleanupArgs) -> Result<Exit, Failure> {
     let left = left(args)?;
     let ready = target::from_file(
         &args.target,
-        &args.set,
-        args.secrets.as_deref(),
+        &args.filling.set,
+        args.filling.secrets.as_deref(),
         &args.allow_host,
         None,
     )?;
-    target::refuse_live(&ready, args.live)?;
+    target::refuse_live(&ready, args.filling.live)?;
     for operation in left
         .iter()
         .map(|(operation, _)| operation)
@@ -67,7 +68,16 @@ async fn remove(
         .filter(|operation| operation.cleanup.is_some())
         .map(|operation| operation.name.clone())
         .collect();
-    let started = server::start(target, &file, &contracts, hosts, 0, None, |_| {}).await?;
+    let started = server::start(
+        target,
+        &file,
+        &contracts,
+        hosts,
+        Repeatable::seed(0),
+        None,
+        |_| {},
+    )
+    .await?;
     let mut asked = 0;
     for (operation, identity) in left.iter().filter(|(own, _)| removable.contains(own)) {
         started.runner.remember(operation, identity);

@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::{files, run};
 use crate::contract::{self, Contract};
 use crate::grade::{self, Judged, Report, RunInfo};
-use crate::judge::{self, Finding};
+use crate::judge::{self, Finding, Meetings};
 use crate::scenario::client::{ClientScenario, is_client};
 use crate::scenario::{self, Expectation, Scenario, library};
 use crate::transcript::Transcript;
@@ -56,6 +56,7 @@ impl Recorded {
     /// Judges and grades the run under its contracts: the same record has the same report.
     pub fn report(&self) -> Report {
         let judged = self.cases.iter().map(|case| self.judged(case)).collect();
+        let headlines = self.headlines.iter().cloned().chain(self.places());
         let clients = self.clients.iter();
         let clients = clients.map(|case| case.judged(self.contracts.get(&case.operation)));
         let mut about = self.about.clone();
@@ -69,8 +70,22 @@ impl Recorded {
             judged,
             clients.collect(),
             &self.contracts,
-            self.headlines.clone(),
+            headlines.collect(),
         )
+    }
+
+    /// From how many places the run was made, if from several.
+    fn places(&self) -> Option<String> {
+        let Meetings {
+            places,
+            rounds,
+            met,
+        } = judge::meetings(self.cases.iter().map(|case| &case.transcript));
+        (places > 1).then(|| {
+            format!(
+                "made from {places} places at the same time, judged as one: their requests met in {met} of {rounds} rounds"
+            )
+        })
     }
 
     /// The findings of all cases that ran, each with the expectation that it is about.

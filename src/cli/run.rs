@@ -14,15 +14,16 @@ use super::progress::{Callback, Progress};
 use super::record::{self, Recorded, RecordedCase, Texts};
 use super::screen;
 use super::select;
-use super::server::{self, Started};
+use super::server::{self, Repeatable, Started};
 use super::stage::{self, Kept, Stage};
 use super::target::{self, Ready};
+use super::vantage;
 use crate::contract::Contract;
 use crate::demo;
 use crate::demo::policy::KeyPolicy;
 use crate::grade::{Report, RunInfo};
 use crate::plan::{self, Plan};
-use crate::runner::{RunResult, Runner};
+use crate::runner::{Agreement, RunResult, Runner};
 use crate::scenario::Scenario;
 use crate::target::Target;
 use crate::yaml;
@@ -56,6 +57,8 @@ struct Job {
     texts: Texts,
     /// When it begins.
     start_at: Option<SystemTime>,
+    /// What is agreed on, if several places make the same run.
+    agreement: Option<Agreement>,
     /// Where all that is made is written down at once.
     ledger: Option<PathBuf>,
     /// Where the run is written down.
@@ -84,15 +87,16 @@ fn one(
     let scenarios = select::all(args.scenarios.as_deref())?;
     let ready = target::from_file(
         target,
-        &args.set,
-        args.secrets.as_deref(),
+        &args.filling.set,
+        args.filling.secrets.as_deref(),
         &args.allow_host,
         args.contract.as_deref(),
     )?;
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }
-    target::refuse_live(&ready, args.live || args.dry_run)?;
+    target::refuse_live(&ready, args.filling.live || args.dry_run)?;
+    let agreement = vantage::agreement(args, output, &ready.target)?;
     let scenarios = shared(select::selected(scenarios, &args.selection)?);
     let folder = args.scenarios.as_deref();
     let own =
@@ -108,7 +112,8 @@ fn one(
         check: !args.no_check,
         dry_run: args.dry_run,
         record: args.record.as_deref().map(own),
-        start_at: args.start_at,
+        start_at: args.start_at.filter(|_| agreement.is_none()),
+        agreement,
         ledger: args.ledger.as_deref().map(own),
     };
     runtime()?.block_on(carry_out(&job, output))
@@ -233,6 +238,7 @@ async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
         scenarios,
         selection,
         start_at: None,
+        agreement: None,
         ledger: None,
         allow_hosts: Vec::new(),
         check: false,
@@ -259,6 +265,9 @@ fn planned(job: &Job) -> Result<Plan, Failure> {
             ..plan::Selection::default()
         },
     );
+    if job.agreement.is_some() {
+        plan.narrow_to_vantage(&job.ready.target);
+    }
     select::narrow(&mut plan, &job.selection)?;
     if plan.cases.is_empty() {
         return Err(Failure::Usage(
@@ -302,6 +311,12 @@ async fn carry_out(job: &Job, output: &Output) -> Result<(Exit, Option<Report>),
     let recorded = merge::join(runs).map_err(Failure::Unable)?;
     let record = job.record.as_ref();
     let failed = record.and_then(|file| record::write(&recorded, &job.texts, file).err());
+    if job.agreement.is_some() {
+        return match failed {
+            Some(failure) => Err(failure),
+            None => Ok((vantage::recorded(&recorded, output.quiet)?, None)),
+        };
+    }
     let failures = failed.into_iter().collect();
     let narrowed = job.selection.narrows();
     let presented = present(&recorded, &job.texts, output, narrowed, failures)?;
@@ -359,7 +374,10 @@ async fn observe(
         &file,
         &contracts,
         job.allow_hosts.clone(),
-        seed,
+        Repeatable {
+            seed,
+            agreement: job.agreement.clone(),
+        },
         ports,
         starting,
     )

@@ -5,7 +5,7 @@
 
 mod situation;
 
-pub use situation::{Earlier, Foreign, Identity, Relation, Situation, situation};
+pub use situation::{Earlier, Foreign, Identity, Relation, SKEW_OF_PLACES, Situation, situation};
 
 use super::behaviour::{Behaviour, Kind};
 use super::{

@@ -23,7 +23,9 @@ pub use failure::{AfterFailure, FailureClass, RetryRules, TransientSignal};
 pub use key::{Companion, CompanionForm, Encoding, KeyKind, KeyRules, Required, Unit};
 pub use likeness::{remove, same_body};
 pub use marker::ReplayMarker;
-pub use meaning::{Earlier, Foreign, Identity, Relation, Situation, meaning, situation};
+pub use meaning::{
+    Earlier, Foreign, Identity, Relation, SKEW_OF_PLACES, Situation, meaning, situation,
+};
 pub use profile::{PROFILES, Profile};
 pub use provenance::{ErrorFormat, Read, Reference, Requirement};
 pub use read::{Files, chosen, named, resolve, resolve_with};

@@ -30,16 +30,19 @@ mod straddled;
 mod tells_apart;
 mod two_resources;
 mod unaffected;
+mod vantage;
 mod view;
 
 pub use keeps::declared;
+pub use vantage::{Meetings, meetings};
 
 use crate::checklist::ItemId;
 use crate::contract::Contract;
 use crate::promise::{Level, Promise};
 use crate::scenario::{Case, Check, Scenario, Severity, StepName};
-use crate::transcript::{Round, Transcript};
+use crate::transcript::Transcript;
 use crate::verdict::Verdict;
+use reclassify::Reclassified;
 use ruling::Ruling;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -49,10 +52,15 @@ use view::View;
 /// knew less: what a 409 means shows when the request that was in its way has ended.
 pub fn reclassified(case: &Case, contract: &Contract, transcript: &Transcript) -> Transcript {
     let mut transcript = transcript.clone();
-    let rounds = transcript
-        .rounds
-        .iter()
-        .map(|round| reclassify::reclassify(contract, case, &transcript, round).round)
+    let rounds = reclassify::rounds(contract, case, &transcript)
+        .into_iter()
+        .zip(&transcript.rounds)
+        .map(|(whole, recorded)| {
+            let mut round = recorded.clone();
+            round.exchanges = whole.round.exchanges;
+            round.exchanges.truncate(whole.own);
+            round
+        })
         .collect();
     transcript.rounds = rounds;
     transcript
@@ -66,11 +74,7 @@ pub fn judge(
     contract: &Contract,
     transcript: &Transcript,
 ) -> Vec<Finding> {
-    let rounds: Vec<_> = transcript
-        .rounds
-        .iter()
-        .map(|round| reclassify::reclassify(contract, case, transcript, round))
-        .collect();
+    let rounds = reclassify::rounds(contract, case, transcript);
     let views: Vec<View<'_>> = rounds
         .iter()
         .map(|round| View::new(contract, case, transcript, round))
@@ -106,21 +110,19 @@ pub fn rounds_that_show(
     contract: &Contract,
     transcript: &Transcript,
 ) -> u32 {
-    let shows = |round: &Round| {
-        let round = reclassify::reclassify(contract, case, transcript, round);
-        let view = View::new(contract, case, transcript, &round);
+    let shows = |round: &Reclassified| {
+        let view = View::new(contract, case, transcript, round);
         view.broken_assumption(&scenario.assume).is_none()
             || scenario.expect.iter().any(|(_, expectation)| {
                 let ruling = rule(&view, &expectation.check);
                 ruling.is_broken() && (expectation.check.is_safety() || ruling.stands)
             })
     };
-    let places: BTreeSet<usize> = transcript
-        .rounds
+    let places: BTreeSet<usize> = reclassify::rounds(contract, case, transcript)
         .iter()
         .enumerate()
         .filter(|(_, round)| shows(round))
-        .map(|(index, round)| in_time::place(case, &scenario.rounds, round.number, index))
+        .map(|(index, round)| in_time::place(case, &scenario.rounds, round.round.number, index))
         .collect();
     u32::try_from(places.len()).unwrap_or(u32::MAX)
 }

@@ -69,13 +69,13 @@ pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
     };
     let ready = target::from_file(
         file,
-        &args.set,
-        args.secrets.as_deref(),
+        &args.filling.set,
+        args.filling.secrets.as_deref(),
         &[],
         args.contract.as_deref(),
     )?;
     if args.upstream.is_some() {
-        target::refuse_live(&ready, args.live)?;
+        target::refuse_live(&ready, args.filling.live)?;
     }
     let scenarios = select::all_client(args.scenarios.as_deref())?;
     let scenarios = select::selected_client(scenarios, &args.selection)?;
