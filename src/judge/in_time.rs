@@ -210,7 +210,9 @@ mod tests {
         contract, judged, judged_with, millis, paid, reading, round, scenario, sent, transcript,
     };
     use crate::scenario::{OperationRole, PrincipalRole, Scenario};
-    use crate::transcript::{Exchange, Latency, LatencyOf, ReadingKind, Round, Transcript};
+    use crate::transcript::{
+        Exchange, Latency, LatencyOf, Reading, ReadingKind, Round, Transcript,
+    };
     use crate::verdict::Verdict;
     use std::time::Duration;
 
@@ -350,6 +352,12 @@ mod tests {
         }
     }
 
+    fn moving(check: &str) -> Scenario {
+        scenario(&format!(
+            "steps:\n  - together:\n      - send: {{ as: first, key: fresh, variant: slow }}\n      - elapse: {{ time: 20% retention, at: {{ when: sent, of: first, plus: 20% latency }} }}\n  - elapse: 90% retention\n  - send: {{ as: again, like: first }}\nexpect:\n  item-5:\n    - {check}\n"
+        ))
+    }
+
     const DAY: Duration = Duration::from_secs(24 * 3600);
 
     /// A request, the clock moved by a fifth of the retention while it runs, and by nine tenths later;
@@ -373,9 +381,7 @@ mod tests {
             "keeps: { promise: retention, of: again }",
             "one-resource: { of: [first, again] }",
         ] {
-            let scenario = scenario(&format!(
-                "steps:\n  - together:\n      - send: {{ as: first, key: fresh, variant: slow }}\n      - elapse: {{ time: 20% retention, at: {{ when: sent, of: first, plus: 20% latency }} }}\n  - elapse: 90% retention\n  - send: {{ as: again, like: first }}\nexpect:\n  item-5:\n    - {check}\n"
-            ));
+            let scenario = moving(check);
             // What is answered 100 ms after the move was surely not complete before it.
             for (answered, wanted) in [(149, Verdict::Inconclusive), (150, Verdict::Fail)] {
                 let transcript = moved(answered, paid("again", "pay_2"));
@@ -387,5 +393,69 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn what_other_readings_show_makes_no_hang_up_late() {
+        // Seen at once, by a reading of its own; the others seem to show that it came long before.
+        let late = |change: fn(&mut Reading)| {
+            let mut none = reading(ReadingKind::Poll, &[]).taken(195);
+            change(&mut none);
+            let round = round([
+                gone().at(0, 200).hung_up(200, Some(false)),
+                paid("again", "pay_1").at(1_000, 1_005),
+            ])
+            .read(none)
+            .read(reading(ReadingKind::Poll, &["pay_1"]).taken(200))
+            .late(&["pay_1"]);
+            let transcript = lasting("lingers", 400, vec![round]);
+            judged_with(&lost("1", ""), &contract(""), &transcript).verdict
+        };
+        assert_eq!(late(|_| {}), Verdict::Pass);
+        assert_eq!(
+            late(|none| none.kind = ReadingKind::Early),
+            Verdict::Inconclusive
+        );
+        assert_eq!(
+            late(|none| none.marker = "o".to_owned()),
+            Verdict::Inconclusive
+        );
+        let other = |none: &mut Reading| none.operation = OperationRole::Other;
+        assert_eq!(late(other), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn an_answer_comes_half_its_usual_time_after_the_clock_moved() {
+        let demo = contract("extends: demo\nretention: { min: 24h, max: 24h, clock: completion }");
+        let scenario = moving("effects: { at-most: 1 }");
+        let judged = |usual: u64, answered: u64| {
+            let mut transcript = moved(answered, paid("again", "pay_2"));
+            transcript.further_latencies[0].latency.p50 = millis(usual);
+            judged_with(&scenario, &demo, &transcript).verdict
+        };
+        assert_eq!(judged(100, 150), Verdict::Fail, "100 ms at least");
+        assert_eq!(judged(100, 149), Verdict::Inconclusive);
+        assert_eq!(judged(400, 250), Verdict::Fail);
+        assert_eq!(judged(400, 249), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_retention_that_counts_from_the_request_is_not_moved_by_a_late_clock() {
+        let from_request =
+            contract("extends: demo\nretention: { min: 24h, max: 24h, clock: first-request }");
+        let scenario = moving("effects: { at-most: 1 }");
+        let transcript = moved(60, paid("again", "pay_2"));
+        let judged = judged_with(&scenario, &from_request, &transcript);
+        assert_eq!(judged.verdict, Verdict::Fail, "{}", judged.reason);
+    }
+
+    #[test]
+    fn a_late_clock_excuses_only_what_came_after_it() {
+        let demo = contract("extends: demo\nretention: { min: 24h, max: 24h, clock: completion }");
+        let scenario = moving("effects: { at-most: 1 }");
+        let mut transcript = moved(60, paid("again", "pay_2").at(0, 0));
+        transcript.rounds[0].exchanges[1] = paid("again", "pay_2").at(30, 35);
+        let judged = judged_with(&scenario, &demo, &transcript);
+        assert_eq!(judged.verdict, Verdict::Fail, "{}", judged.reason);
     }
 }

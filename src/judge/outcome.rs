@@ -324,7 +324,7 @@ mod tests {
         };
         assert_eq!(of(&burst, 2, 2), Verdict::Pass);
         assert_eq!(of(&burst, 2, 3), Verdict::Inconclusive);
-        assert_eq!(of(&burst, 3, 2), Verdict::Pass);
+        assert_eq!(of(&burst, 3, 3), Verdict::Pass);
         assert_eq!(of(&burst, 1, 1), Verdict::Inconclusive);
         assert_eq!(of(&send, 4, 1), Verdict::Inconclusive);
         assert_eq!(of(&send, 5, 0), Verdict::Pass);

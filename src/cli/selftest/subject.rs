@@ -83,6 +83,16 @@ impl Subject {
         }
     }
 
+    /// How much there is to run, roughly: expectations that are looked at.
+    pub(super) fn extent(self) -> usize {
+        match self {
+            Subject::Correct => usize::MAX,
+            Subject::Flawed(flaw) => flaw.breaks().len(),
+            Subject::Allowed(variant) | Subject::Unpromised(variant) => variant.upsets.len(),
+            Subject::Client(habit) => habit.breaks().len(),
+        }
+    }
+
     /// Whether it is caught at a rate only, so that it is tried several times.
     pub fn is_a_matter_of_luck(self) -> bool {
         matches!(self, Subject::Flawed(flaw) if flaw.tier() == Tier::Three)

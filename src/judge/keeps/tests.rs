@@ -494,6 +494,12 @@ fn a_failure_is_that_of_the_earliest_request_that_arrived() {
     };
     assert_eq!(observed(vec![cut, again()]), None);
     assert_eq!(observed(vec![again()]), None, "it is none of itself");
+    let failing = answered("again", 500);
+    assert_eq!(
+        observed(vec![failing]),
+        None,
+        "it did not fail before itself"
+    );
     let other = answered("first", 500).key(Some("other"));
     assert_eq!(observed(vec![other, again()]), None);
 }
@@ -515,4 +521,70 @@ fn the_first_success_is_an_earlier_one_of_the_same_key() {
         "answered with another one's result"
     );
     assert_eq!(replay(answered("first", 409).at(0, 5)), "executed");
+}
+
+#[test]
+fn only_an_earlier_success_of_the_key_has_a_marker_to_be_told_from() {
+    let told = |first: Exchange| {
+        let again = paid("again", "pay_00000001").header("Idempotency-Replayed", "true");
+        keeps(
+            "replay-marker",
+            &contract(""),
+            round([first, again.at(60_000, 60_005)]),
+        )
+        .verdict
+    };
+    let first = || paid("first", "pay_00000001").at(0, 5);
+    assert_eq!(told(first()), Verdict::Skip, "it is observed");
+    let none = Verdict::Inconclusive;
+    assert_eq!(told(first().at(70_000, 70_005)), none);
+    assert_eq!(
+        told(paid("first", "pay_2").at(0, 5).key(Some("other"))),
+        none
+    );
+    assert_eq!(told(answered("first", 500).at(0, 5)), none);
+}
+
+#[test]
+fn a_duplicate_is_judged_by_what_it_surely_met() {
+    let first = || paid("first", "pay_00000001").at(0, 100);
+    let refuses =
+        contract("extends: generic\non: { in-progress: { outcome: reject, status: 409 } }");
+    let judged = |first: Exchange, again: Exchange| {
+        keeps("in-progress", &refuses, round([first, again])).verdict
+    };
+    // Sent when half of the time was over, it may have come after the end.
+    let waited = |began| paid("again", "pay_00000001").at(began, 101);
+    assert_eq!(judged(first(), waited(50)), Verdict::Fail);
+    assert_eq!(judged(first(), waited(51)), Verdict::Inconclusive);
+    // What names the first one's result came after it, however early.
+    let names = answered("again", 409)
+        .body(r#"{"of":"pay_00000001"}"#)
+        .at(10, 20);
+    assert_eq!(judged(first(), names), Verdict::Inconclusive);
+    // One that was over before the first one began has met nobody.
+    let before = answered("again", 500).at(0, 10);
+    let later = paid("first", "pay_00000001").at(20, 50);
+    assert_eq!(judged(later, before), Verdict::Inconclusive);
+    // Where nothing is declared, what surely waited is told, and nothing else.
+    let told = |began| {
+        keeps(
+            "in-progress",
+            &contract(""),
+            round([first(), waited(began)]),
+        )
+        .verdict
+    };
+    assert_eq!(told(50), Verdict::Skip);
+    assert_eq!(told(51), Verdict::Inconclusive);
+    let waits = contract(
+        "extends: generic\non: { in-progress: { outcome: wait-then-replay, max-wait: 2s } }",
+    );
+    let long = |began| {
+        let first = paid("first", "pay_00000001").at(0, 5_000);
+        let again = paid("again", "pay_00000001").at(began, 5_001);
+        keeps("in-progress", &waits, round([first, again])).verdict
+    };
+    assert_eq!(long(2_981), Verdict::Pass);
+    assert_eq!(long(2_980), Verdict::Fail);
 }
