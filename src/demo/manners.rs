@@ -39,6 +39,10 @@ pub struct Manners {
     pub one_at_a_time: bool,
     /// An event that was taken is delivered once more, under its id.
     pub delivers_twice: bool,
+    /// A notice that comes again is answered 409.
+    pub refuses_known_notices: bool,
+    /// A notice is answered 202, and handled afterwards.
+    pub handles_notices_later: bool,
 }
 
 /// What the router keeps for it.

@@ -29,6 +29,7 @@ mod ledger;
 mod mandates;
 mod manners;
 mod multipart;
+mod notices;
 mod openapi;
 mod operation;
 mod outbox;

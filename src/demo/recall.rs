@@ -141,8 +141,16 @@ impl Keyed {
 
     /// Announces once more what the first request of the key has made.
     async fn announce_again(&self, call: &Arc<Call>, stored: &Stored) -> Result<(), StoreError> {
-        let made: Map<String, Value> =
-            serde_json::from_slice(&stored.answer.body).unwrap_or_default();
+        let made = serde_json::from_slice(&stored.answer.body).unwrap_or_default();
+        self.announce(call, made).await
+    }
+
+    /// Announces what a call has made, or not.
+    pub(super) async fn announce(
+        &self,
+        call: &Arc<Call>,
+        made: Map<String, Value>,
+    ) -> Result<(), StoreError> {
         let (call, now) = (Arc::clone(call), self.clock.now());
         self.store
             .change(move |connection| outbox::announce(connection, &call, &made, now))

@@ -2,7 +2,9 @@
 
 use super::answer;
 use super::probe::Counted;
+use super::publish::{Unpublished, publication, publish};
 use super::round::{RoundRun, locked};
+use super::sign::sign;
 use super::spec::Spec;
 use super::timing::never_came;
 use super::wire::{self, Controls, Flight, Hold, LateResponse, Outgoing, Releaser};
@@ -54,6 +56,14 @@ pub(super) async fn one(
     ready: Option<&Barrier>,
 ) -> Result<u32, String> {
     let moment = request.at.as_ref().filter(|_| attempt == 0 && copy == 0);
+    if is_published(run, spec)? {
+        if let Some(moment) = moment {
+            run.until(moment).await?;
+        }
+        let event = unpublished(run, request, spec, (copy, attempt)).await?;
+        publish(run, request, spec, event, ready).await?;
+        return Ok(attempt);
+    }
     let hold = if ready.is_some() || moment.is_some() {
         Hold::Everything
     } else {
@@ -108,6 +118,60 @@ pub(super) async fn release_at(schedule: Vec<(Instant, Releaser)>) -> Vec<Instan
         .unwrap_or_default()
 }
 
+/// Whether a command publishes what the step sends.
+pub(super) fn is_published(run: &RoundRun<'_>, spec: &Spec) -> Result<bool, String> {
+    let name = run.context.cast.name(spec.operation)?;
+    Ok(publication(run.world().operation(name)?).is_some())
+}
+
+/// Makes an event that a command will publish.
+pub(super) async fn unpublished(
+    run: &RoundRun<'_>,
+    request: &Request,
+    spec: &Spec,
+    copy: (u32, u32),
+) -> Result<Unpublished, String> {
+    let (rendered, reworded, _) = make(run, request, spec).await?;
+    Ok(Unpublished {
+        rendered,
+        reworded,
+        copy,
+    })
+}
+
+/// The bytes of a request, whether a form changed its body's, and by how much its date was put back.
+async fn make(
+    run: &RoundRun<'_>,
+    request: &Request,
+    spec: &Spec,
+) -> Result<(Rendered, bool, Option<Duration>), String> {
+    let world = run.world();
+    world.spend(1)?;
+    world.turn().await;
+    let told = |error: RenderError| {
+        if let RenderError::NotApplicable(reason) = &error {
+            *locked(&run.context.not_applicable) = Some(reason.clone());
+        }
+        error.to_string()
+    };
+    let made = world
+        .render_operation(&run.context.cast, spec, request.to_each)
+        .await;
+    let (mut rendered, reworded) = made.map_err(told)?;
+    let backdated = match spec.first_sent {
+        Some(FirstSent::Ago(time)) => Some(run.time(time, None)?),
+        _ => None,
+    };
+    let name = run.context.cast.name(spec.operation)?;
+    let key = spec.key.value.as_deref();
+    world.date(name, key, spec.first_sent, backdated, &mut rendered);
+    let operation = world.operation(name)?;
+    sign(run, operation, request, spec, &mut rendered)
+        .await
+        .map_err(told)?;
+    Ok((rendered, reworded, backdated))
+}
+
 /// Makes a request and takes it as far as `hold` says.
 pub(super) async fn prepare(
     run: &RoundRun<'_>,
@@ -117,22 +181,7 @@ pub(super) async fn prepare(
     hold: Hold,
 ) -> Result<Prepared, String> {
     let world = run.world();
-    world.spend(1)?;
-    world.turn().await;
-    let made = world
-        .render_operation(&run.context.cast, spec, request.to_each)
-        .await;
-    if let Err(RenderError::NotApplicable(reason)) = &made {
-        *locked(&run.context.not_applicable) = Some(reason.clone());
-    }
-    let (mut rendered, reworded) = made.map_err(|error| error.to_string())?;
-    let backdated = match spec.first_sent {
-        Some(FirstSent::Ago(time)) => Some(run.time(time, None)?),
-        _ => None,
-    };
-    let name = run.context.cast.name(spec.operation)?;
-    let key = spec.key.value.as_deref();
-    world.date(name, key, spec.first_sent, backdated, &mut rendered);
+    let (rendered, reworded, backdated) = make(run, request, spec).await?;
     world.check_host(&rendered.origin)?;
     let (endpoint, authority) = endpoint(&rendered.origin)?;
     let fault = request.fault.clone();

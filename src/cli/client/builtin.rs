@@ -11,6 +11,7 @@ use crate::cli::target;
 use crate::demo_client::Habit;
 use crate::grade::{ClientInfo, Report};
 use crate::scenario::client::ClientScenario;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,10 +30,13 @@ const RESUMES: &str = "  resumes: true\n";
 const LOOKUP: &str = "    lookup: { by-reference: GET /payments }\n";
 
 /// The habits whose retries for ever show more than the other scenarios do.
-const LASTING: [Habit; 4] = [
+const LASTING: [Habit; 7] = [
     Habit::Correct,
     Habit::PausesAlike,
     Habit::RetriesInLayers,
+    Habit::NeverPauses,
+    Habit::RetriesForEver,
+    Habit::NeverLooksUp,
     Habit::RetriesAtOnceFirst,
 ];
 
@@ -96,6 +100,8 @@ pub(super) fn job(
         upstream: None,
         about: ClientInfo::default(),
         record: None,
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        time: None,
         command: vec![
             program.display().to_string(),
             COMMAND.to_owned(),
@@ -112,6 +118,8 @@ fn text(habit: Habit) -> String {
                 .replacen("  #resumes\n", RESUMES, 1)
                 .replacen("    #lookup\n", LOOKUP, 1)
         }
+        Habit::LosesKeyAtRestart => TARGET.replacen("  #resumes\n", RESUMES, 1),
+        Habit::NeverLooksUp => TARGET.replacen("    #lookup\n", LOOKUP, 1),
         Habit::NeverRetries | Habit::SendsNoKeyAndNeverRetries => TARGET.replacen(STATUSES, "", 1),
         _ => TARGET.to_owned(),
     }

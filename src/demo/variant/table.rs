@@ -11,6 +11,13 @@ use crate::demo::policy::{
 /// The IETF draft, section by section the most cited text on keys.
 const DRAFT: &str = "draft-ietf-httpapi-idempotency-key-header-07";
 
+/// The scenarios about events that come again, on the operation that receives them.
+const CONSUMER: &[&str] = &[
+    "receive-notice:consumer/again",
+    "receive-notice:consumer/duplicates",
+    "receive-notice:consumer/failed-first",
+];
+
 /// How long the demo keeps keys, promised by nobody.
 const RETENTION: &str = "retention: { min: 24h, max: 24h, clock: completion, strength: may }";
 
@@ -33,7 +40,7 @@ const PLAIN: Variant = Variant {
 const RACES: &[&str] = &["race/burst", "race/during", "race/edge"];
 
 /// Every variant, by its number.
-pub static VARIANTS: [Variant; 48] = [
+pub static VARIANTS: [Variant; 50] = [
     Variant {
         id: "V01",
         name: "refuses-losers",
@@ -561,6 +568,24 @@ pub static VARIANTS: [Variant; 48] = [
         sources: &["SQLite, write-ahead logging"],
         upsets: &["race/burst", "race/during", "race/edge", "replay/exact"],
         change: |demo| demo.manners.one_at_a_time = true,
+        ..PLAIN
+    },
+    Variant {
+        id: "V24",
+        name: "refuses-known-notices",
+        says: "Answers an event that comes again 409.",
+        sources: &["Standard Webhooks 1.0, on idempotency"],
+        upsets: CONSUMER,
+        change: |demo| demo.manners.refuses_known_notices = true,
+        ..PLAIN
+    },
+    Variant {
+        id: "V24",
+        name: "handles-notices-later",
+        says: "Answers an event 202, handles it afterwards, and again where that fails.",
+        sources: &["Standard Webhooks 1.0, on timeouts"],
+        upsets: CONSUMER,
+        change: |demo| demo.manners.handles_notices_later = true,
         ..PLAIN
     },
 ];
