@@ -7,7 +7,7 @@ use crate::outcome::Outcome;
 use crate::scenario::{OperationRole, PrincipalRole, Receiving, Scenario, parse};
 use crate::transcript::{
     BurstFacts, Delivery, Ending, EventDelivery, Exchange, HookFacts, KeyUsed, Latency, ProbeFacts,
-    Reading, ReadingKind, Response, RetryFacts, Round, SentRequest, Shown, Times, Token,
+    Reading, ReadingKind, Response, RetryFacts, Round, SentRequest, Shown, Technique, Times, Token,
     Transcript,
 };
 use crate::verdict::Verdict;
@@ -385,6 +385,7 @@ impl Round {
     pub(super) fn burst(mut self, step: &str, copies: u32, in_flight: u32) -> Round {
         self.bursts.push(BurstFacts {
             step: step.to_owned(),
+            technique: Technique::LastByte,
             copies,
             release_spread: millis(1),
             in_flight,

@@ -18,6 +18,7 @@ mod hook;
 mod keys;
 mod ledger;
 mod lookup;
+mod made;
 mod mask;
 mod neighbours;
 mod probe;

@@ -79,7 +79,7 @@ pub(super) struct World {
     pub(super) receiver: Option<Receiver>,
     pub(super) folder: PathBuf,
     pub(super) allow_hosts: Vec<String>,
-    wire: Wire,
+    pub(super) wire: Wire,
     idle: Mutex<Vec<(Endpoint, Connection, Instant)>>,
     started: Instant,
     pub(super) run: String,
