@@ -453,6 +453,17 @@ impl Shown {
     }
 }
 
+/// How far a case has come while it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SoFar {
+    /// Rounds that have shown something.
+    pub shown: u32,
+    /// One of them has shown harm.
+    pub harmed: bool,
+    /// The smallest race window that its bursts would have shown with 95 %, if it has bursts.
+    pub window: Option<Duration>,
+}
+
 /// How the copies of a burst were let go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

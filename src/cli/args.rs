@@ -4,6 +4,7 @@ use crate::checklist::ItemId;
 use crate::demo::{Flaw, VARIANTS, Variant};
 use crate::demo_client::Habit;
 use crate::report::{self, Format, junit};
+use crate::runner::Effort;
 use crate::scenario::Severity;
 use crate::yaml;
 use clap::{ArgAction, Parser, Subcommand, ValueEnum};
@@ -281,6 +282,32 @@ pub struct Selection {
     /// Repeat a run: the number that it reported.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// How hard to look for races.
+    #[command(flatten)]
+    pub effort: EffortArgs,
+}
+
+/// How hard to look for races.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct EffortArgs {
+    /// Send bursts until a race window this long would have shown with 95 %, as far as a scenario's
+    /// rounds allow [default: 1ms].
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub race_bound: Option<Duration>,
+    /// Go on looking for races after one has shown.
+    #[arg(long)]
+    pub keep_going: bool,
+}
+
+impl EffortArgs {
+    /// With the defaults for what is not given.
+    pub fn effort(self) -> Effort {
+        let default = Effort::default();
+        Effort {
+            race_bound: self.race_bound.unwrap_or(default.race_bound),
+            keep_going: self.keep_going,
+        }
+    }
 }
 
 impl Selection {

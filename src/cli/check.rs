@@ -13,7 +13,7 @@ use super::target::{self, Ready};
 use crate::plan::{self, Plan};
 use crate::report::console::{self, Detail, Look, checked};
 use crate::report::line;
-use crate::runner::CHECK_EFFECTS;
+use crate::runner::{CHECK_EFFECTS, Effort};
 use crate::target::Target;
 use crate::target::host::is_loopback;
 use crate::target_check::TargetCheck;
@@ -71,7 +71,7 @@ async fn carry_out(ready: Ready, plan: &Plan, args: CheckArgs) -> Result<Exit, F
         &file,
         &contracts,
         args.allow_host,
-        seed,
+        (seed, Effort::default()),
         None,
         server::stop_on_interrupt,
     )

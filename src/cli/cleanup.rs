@@ -7,6 +7,7 @@ use super::run::runtime;
 use super::target::{self, Ready};
 use super::{files, screen, server};
 use crate::report::{line, plural};
+use crate::runner::Effort;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -67,7 +68,16 @@ async fn remove(
         .filter(|operation| operation.cleanup.is_some())
         .map(|operation| operation.name.clone())
         .collect();
-    let started = server::start(target, &file, &contracts, hosts, 0, None, |_| {}).await?;
+    let started = server::start(
+        target,
+        &file,
+        &contracts,
+        hosts,
+        (0, Effort::default()),
+        None,
+        |_| {},
+    )
+    .await?;
     let mut asked = 0;
     for (operation, identity) in left.iter().filter(|(own, _)| removable.contains(own)) {
         started.runner.remember(operation, identity);

@@ -354,7 +354,7 @@ async fn observe(
         &file,
         &contracts,
         job.allow_hosts.clone(),
-        seed,
+        (seed, job.selection.effort.effort()),
         ports,
         starting,
     )

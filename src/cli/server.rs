@@ -6,7 +6,7 @@ use super::screen;
 use super::target;
 use crate::contract::Contract;
 use crate::judge;
-use crate::runner::{self, Runner, Setup};
+use crate::runner::{self, Effort, Runner, Setup};
 use crate::target::Target;
 use crate::target::port::Ports;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(super) async fn start(
     file: &str,
     contracts: &BTreeMap<String, Contract>,
     allow_hosts: Vec<String>,
-    seed: u64,
+    (seed, effort): (u64, Effort),
     ports: Option<Ports>,
     starting: impl FnOnce(&Arc<Runner>),
 ) -> Result<Started, Failure> {
@@ -54,7 +54,8 @@ pub(super) async fn start(
         allow_hosts,
         seed,
         ports,
-        shown: judge::rounds_that_show,
+        shown: judge::so_far,
+        effort,
         folder: Path::new(file)
             .parent()
             .map(Path::to_path_buf)

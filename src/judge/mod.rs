@@ -16,6 +16,7 @@ mod one_resource;
 mod outcome;
 mod overlap;
 mod plain;
+mod reach;
 mod reclassify;
 mod recovered;
 mod retry_after;
@@ -32,12 +33,13 @@ mod unaffected;
 mod view;
 
 pub use keeps::declared;
+pub use reach::{Reach, reach};
 
 use crate::checklist::ItemId;
 use crate::contract::Contract;
 use crate::promise::{Level, Promise};
 use crate::scenario::{Case, Check, Scenario, Severity, StepName};
-use crate::transcript::{Round, Transcript};
+use crate::transcript::{SoFar, Transcript};
 use crate::verdict::Verdict;
 use ruling::Ruling;
 use serde::Serialize;
@@ -96,24 +98,32 @@ pub fn judge(
         .collect()
 }
 
-/// How many rounds have shown something: they hold what the scenario assumes, or some harm. Readings
+/// How far a case has come: how many rounds have shown something (they hold what the scenario assumes,
+/// or some harm), whether any showed harm, and how small a race its bursts would have shown. Readings
 /// that are still to come need not be there.
-pub fn rounds_that_show(
+pub fn so_far(
     scenario: &Scenario,
     case: &Case,
     contract: &Contract,
     transcript: &Transcript,
-) -> u32 {
-    let shows = |round: &&Round| {
+) -> SoFar {
+    let mut so_far = SoFar {
+        shown: 0,
+        harmed: false,
+        window: reach(case, &transcript.rounds).map(|reach| reach.window()),
+    };
+    for round in &transcript.rounds {
         let round = reclassify::reclassify(contract, case, transcript, round);
         let view = View::new(contract, case, transcript, &round);
-        view.broken_assumption(&scenario.assume).is_none()
-            || scenario.expect.iter().any(|(_, expectation)| {
-                let ruling = rule(&view, &expectation.check);
-                ruling.is_broken() && (expectation.check.is_safety() || ruling.stands)
-            })
-    };
-    u32::try_from(transcript.rounds.iter().filter(shows).count()).unwrap_or(u32::MAX)
+        let harmed = scenario.expect.iter().any(|(_, expectation)| {
+            let ruling = rule(&view, &expectation.check);
+            ruling.is_broken() && (expectation.check.is_safety() || ruling.stands)
+        });
+        let holds = view.broken_assumption(&scenario.assume).is_none();
+        so_far.shown += u32::from(harmed || holds);
+        so_far.harmed |= harmed;
+    }
+    so_far
 }
 
 /// What one round says about one check.
@@ -186,6 +196,9 @@ pub struct Finding {
     pub observed: Vec<Observation>,
     /// How the rounds went.
     pub rounds: Tally,
+    /// How hard its bursts looked for a race, where it is about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
     /// Where it can be seen: the first and the worst round.
     pub evidence: Vec<Evidence>,
 }
@@ -224,8 +237,8 @@ pub struct Evidence {
 
 #[cfg(test)]
 mod tests {
-    use super::rounds_that_show;
     use super::sample::{answered, contract, paid, round, scenario, transcript};
+    use super::{SoFar, so_far};
 
     #[test]
     fn a_round_whose_assumption_is_broken_does_not_show_anything() {
@@ -238,12 +251,17 @@ mod tests {
             round([paid("first", "pay_2")]).broken("the moment never came"),
             round([answered("first", 429)]).late(&["pay_3", "pay_4"]),
         ];
-        let shown = rounds_that_show(
+        let shown = so_far(
             &scenario,
             &scenario.cases[0],
             &contract(""),
             &transcript(rounds),
         );
-        assert_eq!(shown, 2, "the first, and the harm in the last");
+        let two = SoFar {
+            shown: 2,
+            harmed: true,
+            window: None,
+        };
+        assert_eq!(shown, two, "the first, and the harm in the last");
     }
 }

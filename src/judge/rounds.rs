@@ -3,7 +3,7 @@
 
 use super::ruling::{Ruled, Ruling};
 use super::view::View;
-use super::{Evidence, Finding, Observation, Tally, keeps, rule};
+use super::{Evidence, Finding, Observation, Tally, keeps, reach, rule};
 use crate::checklist::ItemId;
 use crate::contract::{AfterFailure, Contract, FailureClass};
 use crate::promise::{Level, Promise, Strength};
@@ -210,6 +210,17 @@ fn finding(folding: &Folding<'_>, rounds: &[Judged], verdict: Verdict, reason: S
         .iter()
         .filter(|round| matches!(round.ruling.ruled, Ruled::Held(_)))
         .count();
+    let reach = match expectation.check {
+        Check::Effects {
+            bound: Bound::AtMost(_),
+            ..
+        } => reach(case, &folding.transcript.rounds),
+        _ => None,
+    };
+    let reason = match &reach {
+        Some(reach) if verdict == Verdict::Pass => format!("{reason}; {}", reach.says()),
+        _ => reason,
+    };
     let promise = match &expectation.check {
         Check::Keeps { promise, .. } => Some(*promise),
         _ => None,
@@ -241,6 +252,7 @@ fn finding(folding: &Folding<'_>, rounds: &[Judged], verdict: Verdict, reason: S
             failed: count(failed.len()),
             first_failed: failed.first().map(|round| round.number),
         },
+        reach,
         evidence: evidence(rounds, &failed),
     }
 }
