@@ -24,6 +24,11 @@ impl ItemId {
         self.0
     }
 
+    /// Whether it asks something of the client rather than of the API.
+    pub fn is_about_clients(self) -> bool {
+        matches!(self.0, 1 | 2 | 7)
+    }
+
     /// What the point says.
     pub fn item(self) -> &'static Item {
         &ITEMS[usize::from(self.0) - 1]

@@ -3,6 +3,7 @@
 
 pub mod client;
 mod keys;
+mod vantage;
 
 use crate::checklist::ItemId;
 use crate::contract::{Contract, KeyRules, RetentionClock};
@@ -123,15 +124,16 @@ pub fn plan(
         })
         .collect();
     let is_keyless = |operation: &Operation| operation.key == Some(KeyPlace::None);
-    let some_has_a_key = selected.iter().any(|operation| !is_keyless(operation));
-    for operation in selected {
+    let with_a_key = selected.iter().position(|operation| !is_keyless(operation));
+    for (number, operation) in selected.into_iter().enumerate() {
         let Some(contract) = contracts.get(&operation.name) else {
             continue;
         };
         for scenario in scenarios {
             // What is about keys is not even missing from an operation that takes none, as long as
-            // another one shows it.
-            if some_has_a_key && is_keyless(operation) && scenario.needs.contains(&Need::Key) {
+            // another one shows it. Where none does, it is missing once.
+            let misses = number == with_a_key.unwrap_or_default();
+            if is_keyless(operation) && !misses && scenario.needs.contains(&Need::Key) {
                 continue;
             }
             for (index, case) in scenario.cases.iter().enumerate() {

@@ -6,6 +6,7 @@
 
 use crate::hook::HookName;
 pub mod client;
+mod fault;
 mod written;
 
 use crate::outcome::Outcome;
@@ -36,6 +37,28 @@ pub struct Transcript {
     /// The settle time of the target.
     #[serde(rename = "settle_micros", with = "written::micros")]
     pub settle: Duration,
+}
+
+impl Transcript {
+    /// Which of several places a round ran in, from 1 in the order of the rounds; `None` where there
+    /// is only one.
+    pub fn place_of(&self, round: &Round) -> Option<usize> {
+        let place = &round.vantage.as_ref()?.place;
+        let mut places: Vec<&str> = Vec::new();
+        for known in self
+            .rounds
+            .iter()
+            .filter_map(|round| round.vantage.as_ref())
+        {
+            if !places.contains(&known.place.as_str()) {
+                places.push(&known.place);
+            }
+        }
+        places
+            .iter()
+            .position(|known| known == place)
+            .map(|at| at + 1)
+    }
 }
 
 /// What is known of a probe before the scenario.
@@ -136,6 +159,9 @@ pub struct LatencyOf {
 pub struct Round {
     /// From 1.
     pub number: u32,
+    /// Where it ran, if several places ran it at the same time with the same keys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vantage: Option<Vantage>,
     /// In the order of sending.
     pub exchanges: Vec<Exchange>,
     /// In the order of reading.
@@ -165,6 +191,18 @@ impl Round {
     pub fn last_of<'a>(&'a self, step: &'a str) -> Option<&'a Exchange> {
         self.of(step).last()
     }
+}
+
+/// One of several places that run a round at the same time with the same keys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vantage {
+    /// Which round it is: the same word in all places.
+    pub same: String,
+    /// Which place: a word of its own.
+    pub place: String,
+    /// The instant that all agreed on, from the start of the run in this place.
+    #[serde(rename = "start_micros", with = "written::micros")]
+    pub start: Duration,
 }
 
 /// One request's story.

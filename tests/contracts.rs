@@ -6,12 +6,13 @@ use idemspec::cli::args::Selection;
 use idemspec::cli::matrix::{chosen, make};
 use idemspec::cli::policy::{policy_of, retention_of};
 use idemspec::cli::run::Trial;
-use idemspec::contract::{PROFILES, named};
+use idemspec::contract::{PROFILES, chosen as by_file, named};
 use idemspec::demo::Options;
 use idemspec::grade::Report;
 use idemspec::judge::Finding;
 use idemspec::promise::Promise;
 use idemspec::verdict::Verdict;
+use idemspec::yaml::Source;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -134,18 +135,59 @@ async fn each_of_a_few_contracts_is_told_from_the_others() {
 }
 
 #[test]
-fn what_the_demo_cannot_be_is_said() {
-    let refused: Vec<String> = PROFILES
-        .iter()
-        .filter_map(|profile| policy_of(&named(profile.name).expect("it is built in")).err())
-        .collect();
+fn the_demo_can_be_all_that_is_shipped_and_says_what_it_cannot_be() {
+    for profile in &PROFILES {
+        let policy = policy_of(&named(profile.name).expect("it is built in"));
+        assert!(policy.is_ok(), "{:?}", policy.err());
+    }
+    let form = "contract: ours\nextends: demo\nkey: { header: unspecified, form: token }\n";
+    let files = |name: &str, _: &str| {
+        Ok(Source {
+            name: name.to_owned(),
+            text: form.to_owned(),
+        })
+    };
+    let ours = by_file("ours.yaml", &files).unwrap_or_else(|bad| panic!("{}", bad.render(false)));
     assert_eq!(
-        refused,
-        [
-            "the demo cannot behave as rfc-9110-methods: it has no keys",
-            "the demo cannot behave as gcs-preconditions: it has no keys",
-        ]
+        policy_of(&ours).err().as_deref(),
+        Some("the demo cannot behave as ours: its keys are form fields, and the demo reads JSON")
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_demo_without_keys_passes_in_what_needs_none() {
+    let contract = named("rfc-9110-methods").expect("it is built in");
+    let trial = Trial {
+        options: Options {
+            policy: policy_of(&contract).expect("the demo can be it"),
+            ..Options::default()
+        },
+        selection: Selection {
+            scenario: vec!["no-key/methods".to_owned(), "replay/exact".to_owned()],
+            ..Selection::default()
+        },
+        contract: Some(contract),
+        ..Trial::default()
+    };
+    let report = trial
+        .report()
+        .await
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    let of = |verdict| findings(&report).filter(move |finding| finding.verdict == verdict);
+    let passed: BTreeSet<&str> = of(Verdict::Pass)
+        .filter_map(|finding| finding.name.split('/').next())
+        .collect();
+    assert_eq!(passed, BTreeSet::from(["delete-payment", "put-mandate"]));
+    assert_eq!(of(Verdict::Fail).count(), 0);
+    assert_eq!(of(Verdict::Inconclusive).count(), 0);
+    // That keys are missing is said once, not for each operation.
+    let without: BTreeSet<&str> = report
+        .scenarios
+        .iter()
+        .filter(|case| case.scenario == "replay/exact")
+        .map(|case| case.operation.as_str())
+        .collect();
+    assert_eq!(without, BTreeSet::from(["create-payment"]));
 }
 
 /// The report of a demo that keeps one contract, graded under another one.

@@ -94,6 +94,37 @@ fn line(promise: Promise) -> Line {
     }
 }
 
+/// What after a failure is promised class by class; of the first class [`line`] tells.
+fn lines() -> Vec<(Promise, Line)> {
+    let after = |shown_by, instead| {
+        let line = Line {
+            kept: "demo",
+            shown_by,
+            instead,
+        };
+        (Promise::AfterFailure, line)
+    };
+    let mut lines: Vec<_> = Promise::ALL
+        .into_iter()
+        .map(|promise| (promise, line(promise)))
+        .collect();
+    lines.extend([
+        after(
+            "failure/refused#declined",
+            "after: { business-declined: { is: stored, strength: must } }",
+        ),
+        after(
+            "failure/error#heals",
+            "after: { server-5xx: { is: stored, strength: must } }",
+        ),
+        after(
+            "failure/rate-limited",
+            "after: { rate-limited: { is: stored, strength: must } }",
+        ),
+    ]);
+    lines
+}
+
 /// What is said of a promise that no finding is about.
 const NOT_SHOWN: &str = "nothing shows that it is kept";
 
@@ -111,8 +142,7 @@ async fn each_promise_is_shown_and_its_breach_is_caught() {
 async fn what_is_wrong() -> Vec<String> {
     let (demo, azure) = tokio::join!(Box::pin(recorded("demo")), Box::pin(recorded("azure")));
     let mut wrong = Vec::new();
-    for promise in Promise::ALL {
-        let line = line(promise);
+    for (promise, line) in lines() {
         let run = if line.kept == "demo" { &demo } else { &azure };
         let own = found(run, &named(line.kept).expect("it is built in"));
         let about = |finding: &&Finding| finding.promise == Some(promise);
@@ -148,11 +178,11 @@ async fn recorded(kept: &str) -> Recorded {
         work: Duration::from_millis(30),
         ..Options::default()
     };
-    let lines = Promise::ALL.map(line).into_iter();
     let selection = Selection {
-        scenario: lines
-            .filter(|line| line.kept == kept)
-            .map(|line| line.shown_by.to_owned())
+        scenario: lines()
+            .into_iter()
+            .filter(|(_, line)| line.kept == kept)
+            .map(|(_, line)| line.shown_by.to_owned())
             .collect(),
         operation: vec!["create-payment".to_owned()],
         ..Selection::default()

@@ -380,3 +380,112 @@ settle: 50ms
         }
     }
 }
+
+#[test]
+fn a_clients_record_has_the_same_report_as_its_run_and_is_as_the_schema_says() {
+    let folder = folder();
+    let folder = folder.path();
+    let run = ["client", "--habit", "no-key", "-q"];
+    let wanted = [
+        "--scenario",
+        "client/lost#closed",
+        "--scenario",
+        "client/retry-after#date",
+    ];
+    let kept = ["--record", "record.json", "--report", "json=run.json"];
+    let (code, said) = idemspec(folder, &[&run[..], &wanted, &kept].concat());
+    assert_eq!(code, Some(1), "{said}");
+    let again = ["report", "record.json", "-q", "--report", "json=again.json"];
+    assert_eq!(idemspec(folder, &again), (Some(1), said));
+    assert!(text(folder, "run.json") == text(folder, "again.json"));
+
+    let schema = include_str!("../docs/report.schema.json");
+    let schema: Value = serde_json::from_str(schema).expect("it is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("it is a schema");
+    let mut report = json_of(folder, "run.json");
+    let problems = validator.iter_errors(&report);
+    let problems: Vec<String> = problems.map(|problem| problem.to_string()).collect();
+    assert_eq!(problems, [] as [String; 0]);
+    let attempts = &mut report["scenarios"][0]["client"]["rounds"][0]["attempts"];
+    assert!(attempts.as_array().is_some_and(|all| all.len() == 2));
+    attempts[0]["fault"] = "forgotten".into();
+    assert!(
+        !validator.is_valid(&report),
+        "the schema takes no other fault"
+    );
+
+    let demanding = "extends: demo\nkey: { required: required }\n";
+    std::fs::write(folder.join("demanding.yaml"), demanding).expect("it is written");
+    let other = ["--contract", "demanding.yaml"];
+    idemspec(folder, &[&again[..], &other].concat());
+    let (run, other) = (
+        failed(&json_of(folder, "run.json")),
+        failed(&json_of(folder, "again.json")),
+    );
+    let sent = "create-payment/client/lost#closed/item-1/key-sent".to_owned();
+    assert!(!run.contains(&sent) && other.contains(&sent), "{other:?}");
+}
+
+#[test]
+fn both_sides_have_one_report_and_each_point_is_graded_on_its_own_side() {
+    let folder = folder();
+    let folder = folder.path();
+    let target = include_str!("../src/cli/demo-target.yaml");
+    std::fs::write(folder.join("target.yaml"), target).expect("it is written");
+    let server = ["demo", "--no-check", "-q", "--record", "server.json"];
+    let wanted = [
+        "--scenario",
+        "replay/exact",
+        "--operation",
+        "create-payment",
+    ];
+    let (code, said) = idemspec(folder, &[&server[..], &wanted].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let client = |habit: &str| {
+        let audit = ["client", "--target", "target.yaml", "-q", "--record"];
+        let wanted = ["client.json", "--scenario", "client/lost#closed"];
+        let more = ["--scenario", "client/intents", "--"];
+        let command = [env!("CARGO_BIN_EXE_idemspec"), "demo-client", habit];
+        idemspec(folder, &[&audit[..], &wanted, &more, &command].concat())
+    };
+    let joined = || {
+        let records = ["server.json", "client.json"];
+        let merge = ["report", "--merge", "-q", "--report", "json=both.json"];
+        let (code, said) = idemspec(folder, &[&merge[..], &records].concat());
+        (code, said, json_of(folder, "both.json"))
+    };
+    let grade = |report: &Value, item: usize| report["checklist"][item - 1]["grade"].clone();
+
+    assert_eq!(client("correct").0, Some(0));
+    let (code, said, both) = joined();
+    assert_eq!(code, Some(0), "{said}");
+    let target = "Demo payments API and a client of it";
+    assert_eq!(both["about"]["target"], target);
+    let grades = [1, 5].map(|item| grade(&both, item));
+    assert_eq!(grades, ["met", "met"], "{said}");
+
+    assert_eq!(client("new-key-per-attempt").0, Some(1));
+    let (code, said, both) = joined();
+    assert_eq!(code, Some(1), "{said}");
+    assert_eq!(grade(&both, 1), "broken", "{said}");
+    assert_eq!(grade(&both, 5), "met", "{said}");
+    let found = failed(&both);
+    assert_eq!(found, ["create-payment/client/lost#closed/item-1/same-key"]);
+
+    let other = [
+        "client",
+        "--habit",
+        "correct",
+        "-q",
+        "--record",
+        "client.json",
+    ];
+    idemspec(
+        folder,
+        &[&other[..], &["--scenario", "client/intents"]].concat(),
+    );
+    let merge = ["report", "--merge", "server.json", "client.json"];
+    let (code, said) = idemspec(folder, &merge);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("two targets"), "{said}");
+}

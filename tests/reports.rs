@@ -16,6 +16,7 @@ use idemspec::report::{Format, Options, junit, render};
 use idemspec::verdict::Verdict;
 use quick_junit::{NonSuccessKind, TestCaseStatus};
 use sample::{HOSTILE, case, exchange, finding, report};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 #[test]
@@ -70,21 +71,45 @@ fn junit_names_a_case_as_the_finding_and_says_why_it_failed() {
         "huge bodies are cut"
     );
     assert!(xml.len() < 40_000, "{} bytes", xml.len());
-    let properties: Vec<(&str, &str)> = failed
+    assert!(failed.properties.is_empty(), "no schema knows them here");
+    for fact in ["item: item-5\n", "severity: critical\n", "seed: 0\n"] {
+        assert!(body.as_str().contains(fact), "{fact}: {}", body.as_str());
+    }
+    let properties: Vec<(&str, &str)> = read.test_suites[0]
         .properties
         .iter()
         .map(|property| (property.name.as_str(), property.value.as_str()))
         .collect();
-    assert_eq!(
-        properties,
-        [
-            ("item", "item-5"),
-            ("severity", "critical"),
-            ("level", "must")
-        ]
-    );
+    for fact in [
+        ("item", "item-5"),
+        ("severity", "critical"),
+        ("level", "must"),
+        ("key", "burst-key"),
+        ("seed", "0"),
+    ] {
+        assert!(properties.contains(&fact), "{fact:?}: {properties:?}");
+    }
     assert_eq!(failed.time, Some(Duration::from_millis(30)));
     assert_eq!(read.test_suites[0].time, Some(Duration::from_millis(30)));
+}
+
+#[test]
+fn junit_keeps_to_the_schemas_of_jenkins_and_surefire() {
+    for options in every_option() {
+        let xml = render(&report(), Format::Junit, &options);
+        let all = xml.lines().find(|line| line.contains("<testsuites "));
+        assert!(!all.expect("the root").contains("skipped="));
+        for case in xml.split("<testcase ").skip(1) {
+            let (tag, rest) = case.split_once('>').expect("a whole tag");
+            assert!(tag.contains(" time=\""), "{tag}");
+            let inside = rest.split("</testcase>").next().unwrap_or_default();
+            assert!(!inside.contains("<properties>"), "{inside}");
+        }
+        let suites = parsed(&xml).test_suites;
+        let names: Vec<_> = suites.iter().flat_map(|suite| &suite.test_cases).collect();
+        let unique: BTreeSet<&str> = names.iter().map(|case| case.name.as_str()).collect();
+        assert_eq!(unique.len(), names.len());
+    }
 }
 
 #[test]

@@ -1,35 +1,38 @@
 //! The command line that runs everything again, without its selection: reports add the one case
 //! that a finding is about.
 
-use super::args::{DemoArgs, RunArgs};
+use super::args::{ClientArgs, DemoArgs, Filling, RunArgs};
+use crate::grade::ClientInfo;
 use crate::report::quoted;
+use std::path::PathBuf;
 
 /// The command of a run.
 pub(super) fn run(args: &RunArgs, target: &std::path::Path) -> String {
     let mut words = vec!["idemspec run".to_owned()];
     words.push(quoted(&target.display().to_string()));
     option(&mut words, "--contract", args.contract.as_deref());
-    for (name, value) in &args.set {
-        option(&mut words, "--set", Some(&format!("{name}={value}")));
-    }
-    let path = |path: &std::path::PathBuf| path.display().to_string();
-    option(
-        &mut words,
-        "--secrets",
-        args.secrets.as_ref().map(path).as_deref(),
-    );
+    filling(&mut words, &args.filling);
     for host in &args.allow_host {
         option(&mut words, "--allow-host", Some(host));
     }
-    if args.live {
-        words.push("--live".to_owned());
-    }
-    option(
-        &mut words,
-        "--scenarios",
-        args.scenarios.as_ref().map(path).as_deref(),
-    );
+    path(&mut words, "--scenarios", args.scenarios.as_ref());
     words.join(" ")
+}
+
+/// The command of an audit of a client, and the client's own.
+pub(super) fn client(args: &ClientArgs) -> ClientInfo {
+    let mut words = vec!["idemspec client".to_owned()];
+    option(&mut words, "--habit", args.habit.map(|habit| habit.name()));
+    path(&mut words, "--target", args.target.as_ref());
+    option(&mut words, "--upstream", args.upstream.as_deref());
+    option(&mut words, "--contract", args.contract.as_deref());
+    filling(&mut words, &args.filling);
+    path(&mut words, "--scenarios", args.scenarios.as_ref());
+    let command: Vec<String> = args.command.iter().map(|word| quoted(word)).collect();
+    ClientInfo {
+        again: words.join(" "),
+        command: command.join(" "),
+    }
 }
 
 /// The command of a run against the demo API.
@@ -43,6 +46,21 @@ pub(super) fn demo(args: &DemoArgs) -> String {
     );
     option(&mut words, "--contract", args.contract.as_deref());
     words.join(" ")
+}
+
+fn filling(words: &mut Vec<String>, filling: &Filling) {
+    for (name, value) in &filling.set {
+        option(words, "--set", Some(&format!("{name}={value}")));
+    }
+    path(words, "--secrets", filling.secrets.as_ref());
+    if filling.live {
+        words.push("--live".to_owned());
+    }
+}
+
+fn path(words: &mut Vec<String>, name: &str, value: Option<&PathBuf>) {
+    let value = value.map(|path| path.display().to_string());
+    option(words, name, value.as_deref());
 }
 
 fn option(words: &mut Vec<String>, name: &str, value: Option<&str>) {

@@ -8,12 +8,12 @@ use super::failure::Failure;
 use super::run::{contract_names, runtime};
 use super::screen;
 use super::select;
-use super::server;
+use super::server::{self, Repeatable};
 use super::target::{self, Ready};
 use crate::plan::{self, Plan};
 use crate::report::console::{self, Detail, Look, checked};
 use crate::report::line;
-use crate::runner::{CHECK_EFFECTS, Effort};
+use crate::runner::CHECK_EFFECTS;
 use crate::target::Target;
 use crate::target::host::is_loopback;
 use crate::target_check::TargetCheck;
@@ -27,15 +27,15 @@ use std::sync::Arc;
 pub fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let ready = target::from_file(
         &args.target,
-        &args.set,
-        args.secrets.as_deref(),
+        &args.filling.set,
+        args.filling.secrets.as_deref(),
         &args.allow_host,
         args.contract.as_deref(),
     )?;
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }
-    target::refuse_live(&ready, args.live)?;
+    target::refuse_live(&ready, args.filling.live)?;
     let scenarios: Vec<_> = select::all(args.scenarios.as_deref())?
         .into_iter()
         .map(Arc::new)
@@ -71,7 +71,7 @@ async fn carry_out(ready: Ready, plan: &Plan, args: CheckArgs) -> Result<Exit, F
         &file,
         &contracts,
         args.allow_host,
-        (seed, Effort::default()),
+        Repeatable::seed(seed),
         None,
         server::stop_on_interrupt,
     )

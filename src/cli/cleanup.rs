@@ -4,10 +4,10 @@ use super::args::CleanupArgs;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::run::runtime;
+use super::server::{self, Repeatable};
 use super::target::{self, Ready};
-use super::{files, screen, server};
+use super::{files, screen};
 use crate::report::{line, plural};
-use crate::runner::Effort;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -28,12 +28,12 @@ pub fn cleanup(args: &CleanupArgs) -> Result<Exit, Failure> {
     let left = left(args)?;
     let ready = target::from_file(
         &args.target,
-        &args.set,
-        args.secrets.as_deref(),
+        &args.filling.set,
+        args.filling.secrets.as_deref(),
         &args.allow_host,
         None,
     )?;
-    target::refuse_live(&ready, args.live)?;
+    target::refuse_live(&ready, args.filling.live)?;
     for operation in left
         .iter()
         .map(|(operation, _)| operation)
@@ -73,7 +73,7 @@ async fn remove(
         &file,
         &contracts,
         hosts,
-        (0, Effort::default()),
+        Repeatable::seed(0),
         None,
         |_| {},
     )

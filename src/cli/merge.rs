@@ -1,7 +1,9 @@
 //! Several recorded runs made one: the parts of a run that was split, or the same run from several
-//! places or repeated. What is joined is what happened; it is judged as one.
+//! places or repeated; or both sides, an API's run and a client's. What is joined is what happened; it
+//! is judged as one.
 
-use super::record::{Recorded, RecordedCase};
+use super::record::{Recorded, RecordedCase, RecordedClient};
+use super::run::contract_names;
 use std::collections::BTreeMap;
 
 /// Joins runs. Cases that are in several have the rounds of all; the others keep their order.
@@ -12,6 +14,7 @@ pub fn join(runs: Vec<Recorded>) -> Result<Recorded, String> {
     let mut runs = runs.into_iter();
     let mut whole = runs.next().ok_or("there is nothing to join")?;
     let mut parts: Vec<Vec<RecordedCase>> = vec![std::mem::take(&mut whole.cases)];
+    let mut clients: Vec<Vec<RecordedClient>> = vec![std::mem::take(&mut whole.clients)];
     for run in runs {
         if let Some(why) = apart(&whole, &run) {
             return Err(why);
@@ -21,8 +24,15 @@ pub fn join(runs: Vec<Recorded>) -> Result<Recorded, String> {
             headlines,
             contracts,
             cases,
+            clients: more_clients,
         } = run;
         let sum = &mut whole.about;
+        if sum.again.is_empty() {
+            sum.again = about.again;
+            sum.seed = about.seed;
+            sum.places.extend(about.places);
+        }
+        sum.client = sum.client.take().or(about.client);
         sum.requests += about.requests;
         sum.took_micros = sum.took_micros.max(about.took_micros);
         sum.started = sum.started.clone().min(about.started);
@@ -44,8 +54,11 @@ pub fn join(runs: Vec<Recorded>) -> Result<Recorded, String> {
         }
         whole.contracts.extend(contracts);
         parts.push(cases);
+        clients.push(more_clients);
     }
     whole.cases = joined(parts);
+    whole.clients = joined(clients);
+    whole.about.contract = contract_names(&whole.contracts);
     Ok(whole)
 }
 
@@ -56,6 +69,12 @@ fn apart(one: &Recorded, other: &Recorded) -> Option<String> {
             "the runs are of two targets, {} and {}",
             one.about.target, other.about.target
         ));
+    }
+    if let (Some(own), Some(others)) = (one.clients.first(), other.clients.first())
+        && (one.about.client != other.about.client
+            || own.transcript.facts != others.transcript.facts)
+    {
+        return Some("the runs are of two clients".to_owned());
     }
     one.contracts
         .iter()
@@ -69,19 +88,19 @@ fn apart(one: &Recorded, other: &Recorded) -> Option<String> {
 }
 
 /// The parts of a split run are dealt out in turn, so they are taken in turn.
-fn joined(parts: Vec<Vec<RecordedCase>>) -> Vec<RecordedCase> {
+fn joined<C: Part>(parts: Vec<Vec<C>>) -> Vec<C> {
     let mut places: BTreeMap<(String, String, usize), usize> = BTreeMap::new();
-    let mut cases: Vec<RecordedCase> = Vec::new();
+    let mut cases: Vec<C> = Vec::new();
     let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
     loop {
-        let turn: Vec<RecordedCase> = parts.iter_mut().filter_map(Iterator::next).collect();
+        let turn: Vec<C> = parts.iter_mut().filter_map(Iterator::next).collect();
         if turn.is_empty() {
             return cases;
         }
         for case in turn {
-            let name = (case.operation.clone(), case.scenario.id.clone(), case.case);
+            let name = case.name();
             match places.get(&name) {
-                Some(place) => add(&mut cases[*place], case),
+                Some(place) => cases[*place].add(case),
                 None => {
                     places.insert(name, cases.len());
                     cases.push(case);
@@ -91,29 +110,62 @@ fn joined(parts: Vec<Vec<RecordedCase>>) -> Vec<RecordedCase> {
     }
 }
 
-fn add(case: &mut RecordedCase, more: RecordedCase) {
-    if more.skip.is_some() {
-        return;
+/// A case of a run, which others may have as well.
+trait Part: Sized {
+    /// Operation, scenario and case.
+    fn name(&self) -> (String, String, usize);
+
+    /// Takes in the rounds of another run.
+    fn add(&mut self, more: Self);
+}
+
+impl Part for RecordedCase {
+    fn name(&self) -> (String, String, usize) {
+        (self.operation.clone(), self.scenario.id.clone(), self.case)
     }
-    if case.skip.take().is_some() {
-        *case = more;
-        return;
-    }
-    let own = &mut case.transcript;
-    let mut more = more.transcript;
-    let last = own.rounds.last().map_or(0, |round| round.number);
-    for round in &mut more.rounds {
-        round.number += last;
-    }
-    if own.rounds.is_empty() {
-        own.probes = more.probes;
-        own.latency = more.latency;
-    }
-    own.not_applicable = own.not_applicable.take().or(more.not_applicable);
-    own.rounds.append(&mut more.rounds);
-    for why in more.broken {
-        if !own.broken.contains(&why) {
-            own.broken.push(why);
+
+    fn add(&mut self, more: RecordedCase) {
+        if more.skip.is_some() {
+            return;
         }
+        if self.skip.take().is_some() {
+            *self = more;
+            return;
+        }
+        let own = &mut self.transcript;
+        let mut more = more.transcript;
+        let last = own.rounds.last().map_or(0, |round| round.number);
+        for round in &mut more.rounds {
+            round.number += last;
+        }
+        if own.rounds.is_empty() {
+            own.probes = more.probes;
+            own.latency = more.latency;
+        }
+        own.not_applicable = own.not_applicable.take().or(more.not_applicable);
+        own.rounds.append(&mut more.rounds);
+        for why in more.broken {
+            if !own.broken.contains(&why) {
+                own.broken.push(why);
+            }
+        }
+    }
+}
+
+impl Part for RecordedClient {
+    fn name(&self) -> (String, String, usize) {
+        (self.operation.clone(), self.scenario.id.clone(), self.case)
+    }
+
+    fn add(&mut self, mut more: RecordedClient) {
+        if self.skip.is_some() || more.skip.is_some() {
+            return;
+        }
+        let own = &mut self.transcript.rounds;
+        let last = own.last().map_or(0, |round| round.number);
+        for round in &mut more.transcript.rounds {
+            round.number += last;
+        }
+        own.append(&mut more.transcript.rounds);
     }
 }

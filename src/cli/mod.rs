@@ -35,6 +35,7 @@ pub mod serve;
 mod server;
 pub mod stage;
 pub mod target;
+mod vantage;
 pub mod write_contract;
 
 use clap::Parser;

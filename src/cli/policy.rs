@@ -9,7 +9,7 @@ use crate::contract::{
 use crate::demo::policy::{
     Element, Equality as Equal, Expired, Fate, Fates, FirstSent, Form, Gives, InProgress, KeptFrom,
     KeyKind as Kinds, KeyPolicy, Marker, Mismatch, Place, Policy, Precedence as First, Principals,
-    Refusal, Replay, Routes, Said, Step, Unkeyed,
+    Refusal, Replay, Routes, Said, Step, StoreDown, Unkeyed,
 };
 use regex::Regex;
 use std::time::Duration;
@@ -139,6 +139,14 @@ fn policy(contract: &Contract) -> Result<Policy, String> {
             },
         },
         after: fates(contract)?,
+        store_down: match first(&contract.store_unavailable) {
+            None => own.store_down,
+            Some(way) => match way.kind {
+                Kind::Reject => StoreDown::Refuse(refusal(way, &reject(503))?),
+                Kind::ExecuteNew | Kind::Reexecute => StoreDown::Execute,
+                other => return Err(cannot("a key that cannot be looked up", other)),
+            },
+        },
         credentials: own.credentials,
     })
 }
@@ -213,7 +221,7 @@ fn place(contract: &Contract) -> Result<Option<Place>, String> {
     }
     let Some(path) = json else {
         return match keyless(contract) {
-            true => Err("it has no keys".to_owned()),
+            true => Ok(Some(Place::Nothing)),
             false => Ok(None),
         };
     };
@@ -275,6 +283,7 @@ fn fates(contract: &Contract) -> Result<Fates, String> {
             .or_else(|| fate(FailureClass::Executed4xx))
             .unwrap_or(Fate::Forgotten),
         server_error: fate(FailureClass::Server5xx).unwrap_or(Fate::Forgotten),
+        rate_limited: fate(FailureClass::RateLimited).unwrap_or(Fate::Forgotten),
     })
 }
 

@@ -38,28 +38,6 @@ pub(super) fn present(
     if let Some(file) = &output.write_contract {
         failures.extend(write_contract::write(recorded, file).err());
     }
-    finish(report, output, &complaints, failures)
-}
-
-/// Shows a report that no record stands behind, and writes what was asked for.
-///
-/// # Errors
-/// When what is known to fail cannot be read, or nothing can be shown.
-pub(super) fn show(
-    mut report: Report,
-    output: &Output,
-    narrowed: bool,
-) -> Result<Presented, Failure> {
-    let complaints = Known::read(&output.gate)?.apply(&mut report, narrowed);
-    finish(report, output, &complaints, Vec::new())
-}
-
-fn finish(
-    report: Report,
-    output: &Output,
-    complaints: &[String],
-    mut failures: Vec<Failure>,
-) -> Result<Presented, Failure> {
     let options = output.options();
     failures.extend(files::write_reports(&report, &output.reports, &options));
     let look = Look {
@@ -72,14 +50,14 @@ fn finish(
         },
     };
     screen::say(&console::render(&report, &look))?;
-    for complaint in complaints {
+    for complaint in &complaints {
         screen::remark(complaint);
     }
     for failure in &failures {
         screen::remark(&failure.to_string());
     }
     let exit = match failures.is_empty() {
-        true => gate::exit(&report, output.strict, &output.gate.fail_on, complaints),
+        true => gate::exit(&report, output.strict, &output.gate.fail_on, &complaints),
         false => Exit::Unable,
     };
     Ok(Presented { report, exit })

@@ -1,14 +1,18 @@
 //! A recorded run: everything that judging needs, in one file, so that a run can be judged again
 //! without a request. The scenarios and contracts of the run are in it as they were.
 
+mod client;
+
 use super::failure::Failure;
 use super::{files, run};
 use crate::contract::{self, Contract};
 use crate::grade::{self, Judged, Report, RunInfo};
-use crate::judge::{self, Finding};
+use crate::judge::{self, Finding, Meetings};
+use crate::scenario::client::{ClientScenario, is_client};
 use crate::scenario::{self, Expectation, Scenario, library};
 use crate::transcript::Transcript;
-use crate::yaml::Source;
+use crate::yaml::{self, Source};
+pub use client::RecordedClient;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -29,6 +33,8 @@ pub struct Recorded {
     pub contracts: BTreeMap<String, Contract>,
     /// Every planned case, in order.
     pub cases: Vec<RecordedCase>,
+    /// Every case of the client, in order.
+    pub clients: Vec<RecordedClient>,
 }
 
 /// One planned case with what happened.
@@ -50,12 +56,36 @@ impl Recorded {
     /// Judges and grades the run under its contracts: the same record has the same report.
     pub fn report(&self) -> Report {
         let judged = self.cases.iter().map(|case| self.judged(case)).collect();
-        grade::grade(
-            self.about.clone(),
+        let headlines = self.headlines.iter().cloned().chain(self.places());
+        let clients = self.clients.iter();
+        let clients = clients.map(|case| case.judged(self.contracts.get(&case.operation)));
+        let mut about = self.about.clone();
+        about.target = match (&about.client, self.cases.is_empty()) {
+            (None, _) => about.target,
+            (Some(_), true) => format!("a client of {}", about.target),
+            (Some(_), false) => format!("{} and a client of it", about.target),
+        };
+        grade::grade_sides(
+            about,
             judged,
+            clients.collect(),
             &self.contracts,
-            self.headlines.clone(),
+            headlines.collect(),
         )
+    }
+
+    /// From how many places the run was made, if from several.
+    fn places(&self) -> Option<String> {
+        let Meetings {
+            places,
+            rounds,
+            met,
+        } = judge::meetings(self.cases.iter().map(|case| &case.transcript));
+        (places > 1).then(|| {
+            format!(
+                "made from {places} places at the same time, judged as one: their requests met in {met} of {rounds} rounds"
+            )
+        })
     }
 
     /// The findings of all cases that ran, each with the expectation that it is about.
@@ -154,9 +184,15 @@ impl Texts {
     /// # Errors
     /// When a file cannot be read.
     pub fn of(scenarios: &[Arc<Scenario>], own: Option<&Path>) -> Result<Texts, Failure> {
+        Texts::of_ids(scenarios.iter().map(|scenario| scenario.id.as_str()), own)
+    }
+
+    fn of_ids<'a>(
+        ids: impl Iterator<Item = &'a str>,
+        own: Option<&Path>,
+    ) -> Result<Texts, Failure> {
         let mut texts = BTreeMap::new();
-        for scenario in scenarios {
-            let id = &scenario.id;
+        for id in ids {
             let (text, built_in) = match (library::text(id), own) {
                 (Some(text), _) => (text.to_owned(), true),
                 (None, Some(folder)) => {
@@ -170,9 +206,20 @@ impl Texts {
                 built_in,
                 text,
             };
-            texts.insert(id.clone(), written);
+            texts.insert(id.to_owned(), written);
         }
         Ok(Texts(texts))
+    }
+
+    /// Takes in the texts of scenarios about clients, as [`Texts::of`] does.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn of_clients(
+        scenarios: &[Arc<ClientScenario>],
+        own: Option<&Path>,
+    ) -> Result<Texts, Failure> {
+        Texts::of_ids(scenarios.iter().map(|scenario| scenario.id.as_str()), own)
     }
 
     /// Takes in the texts of another run.
@@ -216,6 +263,8 @@ struct Written {
     contracts: BTreeMap<String, String>,
     scenarios: BTreeMap<String, WrittenScenario>,
     cases: Vec<WrittenCase>,
+    #[serde(default)]
+    clients: Vec<client::Written>,
 }
 
 /// The file as it is written, without a copy of what happened.
@@ -229,6 +278,8 @@ struct Writing<'a> {
     contracts: BTreeMap<&'a str, String>,
     scenarios: &'a BTreeMap<String, WrittenScenario>,
     cases: Vec<WritingCase<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    clients: Vec<client::Writing<'a>>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -295,6 +346,11 @@ pub fn text(recorded: &Recorded, texts: &Texts) -> String {
                 transcript: &case.transcript,
             })
             .collect(),
+        clients: recorded
+            .clients
+            .iter()
+            .map(RecordedClient::writing)
+            .collect(),
     };
     let mut text =
         serde_json::to_string(&writing).expect("every map of a record has text for keys");
@@ -342,15 +398,12 @@ pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
             skip,
             transcript,
         } = case;
-        let found = scenarios.get(&scenario).and_then(|scenario| {
+        let found = scenarios.api.get(&scenario).and_then(|scenario| {
             let index = scenario.cases.iter().position(|own| own.name == case)?;
             Some((Arc::clone(scenario), index))
         });
         let Some((scenario, index)) = found else {
-            let case = case.map_or(String::new(), |case| format!("#{case}"));
-            return Err(bad(format!(
-                "the record is damaged: it has no scenario {scenario}{case}"
-            )));
+            return Err(bad(no_scenario(&scenario, case.as_deref())));
         };
         cases.push(RecordedCase {
             operation,
@@ -360,33 +413,57 @@ pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
             transcript,
         });
     }
+    let clients = written
+        .clients
+        .into_iter()
+        .map(|case| case.read(&scenarios).map_err(&bad))
+        .collect::<Result<_, _>>()?;
     let recorded = Recorded {
         about: written.about,
         headlines: written.headlines,
         contracts,
         cases,
+        clients,
     };
     Ok((recorded, Texts(written.scenarios)))
+}
+
+fn no_scenario(scenario: &str, case: Option<&str>) -> String {
+    let case = case.map_or(String::new(), |case| format!("#{case}"));
+    format!("the record is damaged: it has no scenario {scenario}{case}")
+}
+
+/// The scenarios of a record, by their ids.
+#[derive(Default)]
+struct Scenarios {
+    api: BTreeMap<String, Arc<Scenario>>,
+    client: BTreeMap<String, Arc<ClientScenario>>,
 }
 
 fn scenarios(
     written: &BTreeMap<String, WrittenScenario>,
     bad: &dyn Fn(String) -> Failure,
-) -> Result<BTreeMap<String, Arc<Scenario>>, Failure> {
-    let mut scenarios = BTreeMap::new();
+) -> Result<Scenarios, Failure> {
+    let mut scenarios = Scenarios::default();
     for (id, written) in written {
         if digest(&written.text) != written.digest {
             return Err(bad(format!(
                 "the scenario {id} was changed after the run: its text has another digest"
             )));
         }
-        let source = Source {
+        let source = Arc::new(Source {
             name: format!("recorded scenario {id}"),
             text: written.text.clone(),
-        };
-        let scenario =
-            scenario::parse(id, Arc::new(source), written.built_in).map_err(Failure::BadFiles)?;
-        scenarios.insert(id.clone(), Arc::new(scenario));
+        });
+        let root =
+            yaml::parse(Arc::clone(&source)).map_err(|problem| Failure::BadFiles(vec![problem]))?;
+        if is_client(&root) {
+            let scenario = scenario::client::parse(id, source).map_err(Failure::BadFiles)?;
+            scenarios.client.insert(id.clone(), Arc::new(scenario));
+            continue;
+        }
+        let scenario = scenario::parse(id, source, written.built_in).map_err(Failure::BadFiles)?;
+        scenarios.api.insert(id.clone(), Arc::new(scenario));
     }
     Ok(scenarios)
 }

@@ -14,14 +14,16 @@ use super::progress::{Callback, Progress};
 use super::record::{self, Recorded, RecordedCase, Texts};
 use super::screen;
 use super::select;
-use super::server::{self, Started};
+use super::server::{self, Repeatable, Started};
 use super::stage::{self, Kept, Stage};
 use super::target::{self, Ready};
+use super::vantage;
 use crate::contract::Contract;
 use crate::demo;
+use crate::demo::policy::KeyPolicy;
 use crate::grade::{Report, RunInfo};
 use crate::plan::{self, Plan};
-use crate::runner::{RunResult, Runner};
+use crate::runner::{Agreement, RunResult, Runner};
 use crate::scenario::Scenario;
 use crate::target::Target;
 use crate::yaml;
@@ -55,6 +57,8 @@ struct Job {
     texts: Texts,
     /// When it begins.
     start_at: Option<SystemTime>,
+    /// What is agreed on, if several places make the same run.
+    agreement: Option<Agreement>,
     /// Where all that is made is written down at once.
     ledger: Option<PathBuf>,
     /// Where the run is written down.
@@ -83,15 +87,16 @@ fn one(
     let scenarios = select::all(args.scenarios.as_deref())?;
     let ready = target::from_file(
         target,
-        &args.set,
-        args.secrets.as_deref(),
+        &args.filling.set,
+        args.filling.secrets.as_deref(),
         &args.allow_host,
         args.contract.as_deref(),
     )?;
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }
-    target::refuse_live(&ready, args.live || args.dry_run)?;
+    target::refuse_live(&ready, args.filling.live || args.dry_run)?;
+    let agreement = vantage::agreement(args, output, &ready.target)?;
     let scenarios = shared(select::selected(scenarios, &args.selection)?);
     let folder = args.scenarios.as_deref();
     let own =
@@ -107,7 +112,8 @@ fn one(
         check: !args.no_check,
         dry_run: args.dry_run,
         record: args.record.as_deref().map(own),
-        start_at: args.start_at,
+        start_at: args.start_at.filter(|_| agreement.is_none()),
+        agreement,
         ledger: args.ledger.as_deref().map(own),
     };
     runtime()?.block_on(carry_out(&job, output))
@@ -141,6 +147,7 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         selection: args.selection,
         contract: named.or(kept.contract),
         settle: kept.settle,
+        sent: None,
     };
     runtime()?.block_on(async {
         let (stage, mut job) = demo_job(trial).await?;
@@ -166,6 +173,8 @@ pub struct Trial {
     pub contract: Option<Contract>,
     /// How long its effects may take to show; `None` is as its target file says.
     pub settle: Option<Duration>,
+    /// Where keys are sent; `None` is where the demo reads them.
+    pub sent: Option<KeyPolicy>,
 }
 
 impl Trial {
@@ -216,9 +225,10 @@ async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
         selection,
         contract,
         settle,
+        sent,
     } = trial;
     let scenarios = select::selected(select::built_in()?, &selection)?;
-    let (stage, mut ready) = stage::set(options, &scenarios, kept, contract).await?;
+    let (stage, mut ready) = stage::set(options, &scenarios, kept, contract, sent).await?;
     ready.target.settle = settle.unwrap_or(ready.target.settle);
     let scenarios = shared(scenarios);
     let job = Job {
@@ -228,6 +238,7 @@ async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
         scenarios,
         selection,
         start_at: None,
+        agreement: None,
         ledger: None,
         allow_hosts: Vec::new(),
         check: false,
@@ -254,6 +265,9 @@ fn planned(job: &Job) -> Result<Plan, Failure> {
             ..plan::Selection::default()
         },
     );
+    if job.agreement.is_some() {
+        plan.narrow_to_vantage(&job.ready.target);
+    }
     select::narrow(&mut plan, &job.selection)?;
     if plan.cases.is_empty() {
         return Err(Failure::Usage(
@@ -297,6 +311,12 @@ async fn carry_out(job: &Job, output: &Output) -> Result<(Exit, Option<Report>),
     let recorded = merge::join(runs).map_err(Failure::Unable)?;
     let record = job.record.as_ref();
     let failed = record.and_then(|file| record::write(&recorded, &job.texts, file).err());
+    if job.agreement.is_some() {
+        return match failed {
+            Some(failure) => Err(failure),
+            None => Ok((vantage::recorded(&recorded, output.quiet)?, None)),
+        };
+    }
     let failures = failed.into_iter().collect();
     let narrowed = job.selection.narrows();
     let presented = present(&recorded, &job.texts, output, narrowed, failures)?;
@@ -354,7 +374,11 @@ async fn observe(
         &file,
         &contracts,
         job.allow_hosts.clone(),
-        (seed, job.selection.effort.effort()),
+        Repeatable {
+            seed,
+            agreement: job.agreement.clone(),
+            effort: job.selection.effort.effort(),
+        },
         ports,
         starting,
     )
@@ -387,6 +411,7 @@ async fn observe(
             headlines: Vec::new(),
             contracts,
             cases: Vec::new(),
+            clients: Vec::new(),
         });
     }
     let RunResult {
@@ -415,6 +440,7 @@ async fn observe(
         headlines,
         contracts,
         cases: cases.collect(),
+        clients: Vec::new(),
     })
 }
 

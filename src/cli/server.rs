@@ -6,7 +6,7 @@ use super::screen;
 use super::target;
 use crate::contract::Contract;
 use crate::judge;
-use crate::runner::{self, Effort, Runner, Setup};
+use crate::runner::{self, Agreement, Effort, Runner, Setup};
 use crate::target::Target;
 use crate::target::port::Ports;
 use std::collections::BTreeMap;
@@ -21,6 +21,27 @@ pub(super) struct Started {
     pub(super) base_urls: Vec<String>,
 }
 
+/// What makes a run repeatable.
+pub(super) struct Repeatable {
+    /// The seed.
+    pub(super) seed: u64,
+    /// What is agreed on, if several places make the same run.
+    pub(super) agreement: Option<Agreement>,
+    /// How hard to look for races.
+    pub(super) effort: Effort,
+}
+
+impl Repeatable {
+    /// This seed, in one place.
+    pub(super) fn seed(seed: u64) -> Repeatable {
+        Repeatable {
+            seed,
+            agreement: None,
+            effort: Effort::default(),
+        }
+    }
+}
+
 /// Makes the runner and starts the target's server, if the file says how. `ports` are those of a
 /// server that runs already. `starting` is given the runner before anything runs.
 ///
@@ -31,7 +52,7 @@ pub(super) async fn start(
     file: &str,
     contracts: &BTreeMap<String, Contract>,
     allow_hosts: Vec<String>,
-    (seed, effort): (u64, Effort),
+    repeatable: Repeatable,
     ports: Option<Ports>,
     starting: impl FnOnce(&Arc<Runner>),
 ) -> Result<Started, Failure> {
@@ -52,10 +73,11 @@ pub(super) async fn start(
         target,
         contracts: contracts.clone(),
         allow_hosts,
-        seed,
+        seed: repeatable.seed,
+        agreement: repeatable.agreement,
         ports,
         shown: judge::so_far,
-        effort,
+        effort: repeatable.effort,
         folder: Path::new(file)
             .parent()
             .map(Path::to_path_buf)

@@ -4,7 +4,7 @@
 use super::failure::Failure;
 use super::target::{self, Ready};
 use crate::contract::Contract;
-use crate::demo::policy::Policy;
+use crate::demo::policy::{KeyPolicy, Policy};
 use crate::demo::{self, Demo, Manners, Options, Variant};
 use crate::hook::HookName;
 use crate::scenario::{Scenario, Step};
@@ -43,7 +43,7 @@ pub enum Kept {
 }
 
 /// Makes a demo ready for scenarios. `graded` is the contract that it is graded under, if that is not
-/// its own.
+/// its own; `sent` is where keys are sent, if not where the demo reads them.
 ///
 /// # Errors
 /// When the demo cannot be started, or a contract does not exist.
@@ -52,7 +52,9 @@ pub(super) async fn set(
     scenarios: &[Scenario],
     kept: Kept,
     graded: Option<Contract>,
+    sent: Option<KeyPolicy>,
 ) -> Result<(Stage, Ready), Failure> {
+    let place = sent.unwrap_or_else(|| options.policy.key.clone());
     let told = match kept {
         Kept::Nothing => is_own(&options),
         Kept::Contract(_) | Kept::Variant(_) => true,
@@ -61,13 +63,12 @@ pub(super) async fn set(
         && scenarios.iter().any(kills)
         && let Some(tool) = own_executable()
     {
-        let mut ready = target::demo(None, &options.policy.key, graded)?;
+        let mut ready = target::demo(None, &place, graded)?;
         if let Some(server) = &mut ready.target.server {
             server.env.extend(environment(&options, kept, tool));
         }
         return Ok((Stage::Outside, ready));
     }
-    let place = options.policy.key.clone();
     let demo = demo::start(Options {
         replica: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
         ..options

@@ -194,6 +194,7 @@ fn key_line(key: &KeyPolicy) -> String {
         Place::Header(name) => format!("header: {name}"),
         Place::Member(name) => format!("json: $.{name}"),
         Place::Query(name) => format!("query: {name}"),
+        Place::Nothing => return "key: none".to_owned(),
     };
     let quoted = if key.form == Form::Quoted {
         ", quoted: true"

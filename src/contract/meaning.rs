@@ -5,7 +5,7 @@
 
 mod situation;
 
-pub use situation::{Earlier, Foreign, Identity, Relation, Situation, situation};
+pub use situation::{Earlier, Foreign, Identity, Relation, SKEW_OF_PLACES, Situation, situation};
 
 use super::behaviour::{Behaviour, Kind};
 use super::{
@@ -62,16 +62,21 @@ fn decide(
     if matches!(status, 401 | 403 | 407) {
         return Meaning::Unauthorized.into();
     }
-    if status == 429 {
-        return Meaning::RateLimited.into();
-    }
     let marked = is_marked(contract, situation, exchange, response);
-    if status >= 500 {
-        let stored = situation.relation == Relation::Same
-            && matches!(situation.earlier, Earlier::Ended(outcome) if outcome.may_be(Meaning::ServerError) || outcome.may_be(Meaning::ReplayedFailure))
+    let is_stored = |class, failure: Meaning| {
+        situation.relation == Relation::Same
+            && matches!(situation.earlier, Earlier::Ended(outcome) if outcome.may_be(failure) || outcome.may_be(Meaning::ReplayedFailure))
             && first_status == Some(status)
-            && contract.after(FailureClass::Server5xx).value == Some(AfterFailure::Stored);
-        if marked || stored {
+            && contract.after(class).value == Some(AfterFailure::Stored)
+    };
+    if status == 429 {
+        return match marked || is_stored(FailureClass::RateLimited, Meaning::RateLimited) {
+            true => Meaning::ReplayedFailure.into(),
+            false => Meaning::RateLimited.into(),
+        };
+    }
+    if status >= 500 {
+        if marked || is_stored(FailureClass::Server5xx, Meaning::ServerError) {
             return Meaning::ReplayedFailure.into();
         }
         if names(&contract.in_progress, status)

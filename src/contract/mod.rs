@@ -23,7 +23,9 @@ pub use failure::{AfterFailure, FailureClass, RetryRules, TransientSignal};
 pub use key::{Companion, CompanionForm, Encoding, KeyKind, KeyRules, Required, Unit};
 pub use likeness::{remove, same_body};
 pub use marker::ReplayMarker;
-pub use meaning::{Earlier, Foreign, Identity, Relation, Situation, meaning, situation};
+pub use meaning::{
+    Earlier, Foreign, Identity, Relation, SKEW_OF_PLACES, Situation, meaning, situation,
+};
 pub use profile::{PROFILES, Profile};
 pub use provenance::{ErrorFormat, Read, Reference, Requirement};
 pub use read::{Files, chosen, named, resolve, resolve_with};
@@ -193,6 +195,11 @@ impl Contract {
                 self.operation_scope.value == Some(OperationScope::IgnoresRoute)
             }
             Promise::StoreUnavailable => any(&self.store_unavailable, &[Kind::ExecuteNew]),
+            // Nothing had happened, so only a contract can make a 429 what a key is answered for good.
+            Promise::AfterFailure => matches!(
+                self.after(FailureClass::RateLimited).value,
+                Some(AfterFailure::Stored | AfterFailure::ConsumedBlocked)
+            ),
             _ => false,
         }
     }

@@ -180,7 +180,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         },
         _ => slot(key),
     };
-    let command = match operation.command(&body) {
+    let mut command = match operation.command(&body) {
         Ok(command) => command,
         Err(refusal) if api.policy.after.validation != Fate::Forgotten => Command::Refuse(refusal),
         Err(refusal) => {
@@ -200,9 +200,12 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         if api.flaw == Some(Flaw::StoresRateLimits)
             && let Some(key) = &key
         {
-            keep(&api, slot(key), fingerprint, &refusal).await?;
+            keep(&api, slot(key), fingerprint.clone(), &refusal).await?;
         }
-        return Err(refusal);
+        if api.policy.after.rate_limited == Fate::Forgotten {
+            return Err(refusal);
+        }
+        command = Command::Refuse(refusal);
     }
     if api.flaw == Some(Flaw::CrashesOnEqualItems) && has_equal_items(&body) {
         return Err(Answer::internal());

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use uuid::Uuid;
 
 use super::answer::{Answer, Problem};
@@ -319,6 +320,7 @@ impl Keyed {
     fn fate(&self, call: &Call, failure: &Answer) -> Fate {
         let fates = self.policy.after;
         match &call.command {
+            _ if failure.status == StatusCode::TOO_MANY_REQUESTS => fates.rate_limited,
             Command::Refuse(_) => fates.validation,
             _ if failure.status.is_server_error() => fates.server_error,
             _ => fates.declined,

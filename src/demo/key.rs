@@ -24,7 +24,7 @@ pub struct Sent<'a> {
 /// Reads the key of a request. `None` is a request that runs without protection, and an empty key
 /// one that has none; only flaws, and policies that want no key, allow either.
 pub fn read(sent: Sent<'_>, policy: &Policy, flaw: Option<Flaw>) -> Result<Option<String>, Answer> {
-    if flaw == Some(Flaw::IgnoresKeys) {
+    if flaw == Some(Flaw::IgnoresKeys) || policy.key.place == Place::Nothing {
         return Ok(None);
     }
     let malformed = |why: &str| malformed(why, policy);
@@ -87,6 +87,7 @@ fn lines(sent: Sent<'_>, place: &Place) -> Result<Vec<String>, &'static str> {
             Some(Value::String(key)) => Ok(vec![key.trim().to_owned()]),
             Some(_) => Err("it is no string"),
         },
+        Place::Nothing => Ok(Vec::new()),
     }
 }
 
@@ -161,6 +162,7 @@ fn missing(policy: &Policy) -> Answer {
         Place::Header(name) => format!("header {name}"),
         Place::Member(name) => format!("member {name} of the body"),
         Place::Query(name) => format!("query parameter {name}"),
+        Place::Nothing => "request".to_owned(),
     };
     let detail = format!(
         "Send an idempotency key of {} to {} characters in the {place}.",

@@ -18,9 +18,9 @@ use super::flaw::Flaw;
 use super::in_flight::{Claim, InFlight};
 use super::manners::Manners;
 use super::operation::Operation;
-use super::policy::{InProgress, Policy, Precedence};
+use super::policy::{InProgress, Policy, Precedence, StoreDown};
 use super::store::{Keeping, Store, StoreError};
-use super::switches::{Switches, unavailable};
+use super::switches::Switches;
 
 /// The workers of the pool that `fills-pool-with-waiters` has.
 const WORKERS_OF_POOL: usize = 16;
@@ -203,13 +203,20 @@ impl Keyed {
 
     async fn perform_once(&self, call: &Arc<Call>, slot: &Slot) -> Result<Answer, StoreError> {
         if self.switches.is_store_down() {
-            return match self.flaw {
-                Some(Flaw::RunsWithoutItsStore) => {
+            let look = match &self.policy.store_down {
+                StoreDown::Refuse(look) if self.flaw != Some(Flaw::RunsWithoutItsStore) => look,
+                StoreDown::Refuse(_) | StoreDown::Execute => {
                     let permit = Permit::unclaimed(Keeping::Nothing);
-                    self.execute(call, permit).await
+                    return self.execute(call, permit).await;
                 }
-                _ => Ok(unavailable()),
             };
+            let detail = "The records of keys cannot be reached, so nothing is executed.";
+            return Ok(Answer::refusal(
+                Problem::StoreUnavailable,
+                detail,
+                look,
+                None,
+            ));
         }
         let place = self.place_in_flight(call, slot);
         let permit = loop {

@@ -90,6 +90,7 @@ fn write(policy: &Policy, flaw: Option<Flaw>, made: u16, summary: &str) -> Value
         Place::Member(name) => {
             properties.insert(name.clone(), schema);
         }
+        Place::Nothing => {}
     }
     let members: Vec<&String> = properties.keys().filter(|_| required).collect();
     let body = json!({"type": "object", "required": members, "properties": properties});

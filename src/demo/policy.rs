@@ -36,6 +36,8 @@ pub struct Policy {
     pub expired: Expired,
     /// What failures do to a key.
     pub after: Fates,
+    /// What a request is answered while the records of keys cannot be reached.
+    pub store_down: StoreDown,
     /// When a caller is asked for credentials.
     pub credentials: Credentials,
 }
@@ -65,6 +67,10 @@ impl Default for Policy {
             malformed: Refusal::of(400),
             expired: Expired::Execute,
             after: Fates::default(),
+            store_down: StoreDown::Refuse(Refusal {
+                retry_after: true,
+                ..Refusal::of(503)
+            }),
             credentials: Credentials::First,
         }
     }
@@ -128,13 +134,16 @@ pub enum Place {
     Member(String),
     /// A query parameter of this name.
     Query(String),
+    /// Nothing: whatever key is sent, it is not looked at.
+    Nothing,
 }
 
 impl Place {
-    /// The name of what carries the key.
+    /// The name of what carries the key; empty where nothing does.
     pub fn name(&self) -> &str {
         match self {
             Place::Header(name) | Place::Member(name) | Place::Query(name) => name,
+            Place::Nothing => "",
         }
     }
 }
@@ -346,6 +355,15 @@ pub enum Expired {
     Refuse(Refusal),
 }
 
+/// What a request is answered while the records of keys cannot be reached.
+#[derive(Clone, Debug)]
+pub enum StoreDown {
+    /// A refusal.
+    Refuse(Refusal),
+    /// It is executed, unprotected and unrecorded.
+    Execute,
+}
+
 /// What failures do to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fates {
@@ -355,6 +373,8 @@ pub struct Fates {
     pub declined: Fate,
     /// The server fails.
     pub server_error: Fate,
+    /// Too many requests of the class came before.
+    pub rate_limited: Fate,
 }
 
 impl Default for Fates {
@@ -364,6 +384,7 @@ impl Default for Fates {
             validation: Fate::Forgotten,
             declined: Fate::Forgotten,
             server_error: Fate::Forgotten,
+            rate_limited: Fate::Forgotten,
         }
     }
 }

@@ -66,15 +66,6 @@ impl Switches {
     }
 }
 
-/// The answer while the records of keys cannot be reached.
-pub fn unavailable() -> Answer {
-    let detail = "The records of keys cannot be reached, so nothing is executed. Ask again in 1 s.";
-    Answer {
-        retry_after: Some(1),
-        ..Answer::problem(Problem::StoreUnavailable, detail)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 mod headlines;
 mod items;
 mod promises;
+mod sides;
 
 use crate::checklist::ItemId;
 use crate::contract::Contract;
@@ -43,12 +44,7 @@ pub fn grade(
     contracts: &BTreeMap<String, Contract>,
     headlines: Vec<String>,
 ) -> Report {
-    whole(
-        about,
-        judged.into_iter().map(case_report).collect(),
-        contracts,
-        headlines,
-    )
+    grade_sides(about, judged, Vec::new(), contracts, headlines)
 }
 
 /// One case of a client scenario with what came of it.
@@ -68,24 +64,34 @@ pub struct JudgedClient {
     pub findings: Vec<Finding>,
 }
 
-/// The report of an audit of a client.
-pub fn grade_client(about: RunInfo, judged: Vec<JudgedClient>, headlines: Vec<String>) -> Report {
-    let cases = judged.into_iter().map(|judged| {
-        let case = judged.scenario.cases.get(judged.case);
-        CaseReport {
-            operation: judged.operation,
-            scenario: judged.scenario.id.clone(),
-            case: case.and_then(|case| case.name.clone()),
-            title: judged.scenario.title.clone(),
-            severity: judged.scenario.severity,
-            skipped: judged.skipped,
-            findings: judged.findings,
-            known: BTreeMap::new(),
-            transcript: Transcript::default(),
-            client: Some(judged.transcript),
-        }
-    });
-    whole(about, cases.collect(), &BTreeMap::new(), headlines)
+/// The report of both sides: what came of the API's cases, and of the client's. Each point is graded
+/// on the side that it is about.
+pub fn grade_sides(
+    about: RunInfo,
+    judged: Vec<Judged>,
+    clients: Vec<JudgedClient>,
+    contracts: &BTreeMap<String, Contract>,
+    headlines: Vec<String>,
+) -> Report {
+    let cases = judged.into_iter().map(case_report);
+    let cases = cases.chain(clients.into_iter().map(client_case_report));
+    whole(about, cases.collect(), contracts, headlines)
+}
+
+fn client_case_report(judged: JudgedClient) -> CaseReport {
+    let case = judged.scenario.cases.get(judged.case);
+    CaseReport {
+        operation: judged.operation,
+        scenario: judged.scenario.id.clone(),
+        case: case.and_then(|case| case.name.clone()),
+        title: judged.scenario.title.clone(),
+        severity: judged.scenario.severity,
+        skipped: judged.skipped,
+        findings: judged.findings,
+        known: BTreeMap::new(),
+        transcript: Transcript::default(),
+        client: Some(judged.transcript),
+    }
 }
 
 fn whole(
@@ -96,7 +102,7 @@ fn whole(
 ) -> Report {
     let findings: Vec<&Finding> = scenarios.iter().flat_map(|case| &case.findings).collect();
     let checklist: Vec<GradedItem> = ItemId::all()
-        .map(|item| items::grade(item, &findings))
+        .map(|item| items::grade(item, &sides::bearing(item, &scenarios)))
         .collect();
     let verdict = verdict(&about, &findings);
     let promises = promises::collect(&scenarios, contracts);
@@ -259,6 +265,9 @@ pub struct RunInfo {
     /// The command that runs all of it again, its selection left out.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub again: String,
+    /// How the client was run, where one was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientInfo>,
     /// Where each operation stands: `acme.yaml:9`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub places: BTreeMap<String, String>,
@@ -274,6 +283,15 @@ pub struct RunInfo {
     /// What holding the target file against the API brought.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub check: Vec<CheckedLine>,
+}
+
+/// How a client was run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientInfo {
+    /// The command that judges it again, without its selection and the client's own command.
+    pub again: String,
+    /// The client's command; empty where it was started elsewhere.
+    pub command: String,
 }
 
 /// The grade of one point.

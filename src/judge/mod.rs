@@ -30,10 +30,12 @@ mod straddled;
 mod tells_apart;
 mod two_resources;
 mod unaffected;
+mod vantage;
 mod view;
 
 pub use keeps::declared;
 pub use reach::{Reach, reach};
+pub use vantage::{Meetings, meetings};
 
 use crate::checklist::ItemId;
 use crate::contract::Contract;
@@ -49,10 +51,15 @@ use view::View;
 /// knew less: what a 409 means shows when the request that was in its way has ended.
 pub fn reclassified(case: &Case, contract: &Contract, transcript: &Transcript) -> Transcript {
     let mut transcript = transcript.clone();
-    let rounds = transcript
-        .rounds
-        .iter()
-        .map(|round| reclassify::reclassify(contract, case, &transcript, round).round)
+    let rounds = reclassify::rounds(contract, case, &transcript)
+        .into_iter()
+        .zip(&transcript.rounds)
+        .map(|(whole, recorded)| {
+            let mut round = recorded.clone();
+            round.exchanges = whole.round.exchanges;
+            round.exchanges.truncate(whole.own);
+            round
+        })
         .collect();
     transcript.rounds = rounds;
     transcript
@@ -66,11 +73,7 @@ pub fn judge(
     contract: &Contract,
     transcript: &Transcript,
 ) -> Vec<Finding> {
-    let rounds: Vec<_> = transcript
-        .rounds
-        .iter()
-        .map(|round| reclassify::reclassify(contract, case, transcript, round))
-        .collect();
+    let rounds = reclassify::rounds(contract, case, transcript);
     let views: Vec<View<'_>> = rounds
         .iter()
         .map(|round| View::new(contract, case, transcript, round))
@@ -112,8 +115,7 @@ pub fn so_far(
         harmed: false,
         window: reach(case, &transcript.rounds).map(|reach| reach.window()),
     };
-    for round in &transcript.rounds {
-        let round = reclassify::reclassify(contract, case, transcript, round);
+    for round in reclassify::rounds(contract, case, transcript) {
         let view = View::new(contract, case, transcript, &round);
         let harmed = scenario.expect.iter().any(|(_, expectation)| {
             let ruling = rule(&view, &expectation.check);

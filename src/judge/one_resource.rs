@@ -16,13 +16,18 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
     {
         return view.never_sent(step);
     }
-    if of.iter().any(|step| view.is_recheck(step)) {
+    // What the key was asked before, and what it was asked from elsewhere.
+    let is_recheck = of.iter().any(|step| view.is_recheck(step));
+    if is_recheck || view.round.exchanges.len() > view.own {
         let earlier: Vec<(usize, &Exchange)> = view
             .round
             .exchanges
             .iter()
             .enumerate()
-            .filter(|(_, exchange)| !of.contains(&exchange.step))
+            .filter(|(index, exchange)| match is_recheck {
+                true => !of.contains(&exchange.step),
+                false => *index >= view.own,
+            })
             .filter(|(_, exchange)| meant.iter().any(|(_, own)| same_key(own, exchange)))
             .collect();
         meant.extend(earlier);

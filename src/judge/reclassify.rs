@@ -3,6 +3,7 @@
 //! The runner's decisions cannot be taken again: a retry that would have stopped elsewhere is
 //! named, and shows nothing of what depends on where it stopped.
 
+use super::vantage::{self, Whole};
 use super::view::{began, reads_for, same_key};
 use crate::contract::{Contract, meaning};
 use crate::outcome::{Meaning, Outcome};
@@ -15,18 +16,35 @@ use std::collections::BTreeSet;
 pub(super) struct Reclassified {
     /// The round.
     pub(super) round: Round,
+    /// How many of its exchanges are its own, and not another place's.
+    pub(super) own: usize,
+    /// For each exchange, the number of the round that it was recorded in, and its place there.
+    pub(super) origins: Vec<(u32, usize)>,
     /// Retries that would have stopped elsewhere.
     pub(super) restopped: BTreeSet<String>,
 }
 
-/// Decides the outcomes of a round anew, in the order of sending.
-pub(super) fn reclassify(
+/// All rounds of a transcript.
+pub(super) fn rounds(
     contract: &Contract,
     case: &Case,
     transcript: &Transcript,
-    recorded: &Round,
+) -> Vec<Reclassified> {
+    vantage::whole(transcript)
+        .into_iter()
+        .map(|whole| reclassify(contract, case, transcript, whole))
+        .collect()
+}
+
+/// Decides the outcomes of a round anew, in the order of sending.
+fn reclassify(
+    contract: &Contract,
+    case: &Case,
+    transcript: &Transcript,
+    whole: Whole<'_>,
 ) -> Reclassified {
-    let mut round = recorded.clone();
+    let recorded = whole.round;
+    let mut round = recorded.clone().into_owned();
     classify(contract, &mut round);
     let restopped = case
         .leaves()
@@ -45,7 +63,13 @@ pub(super) fn reclassify(
         .map(|(name, _)| name.clone())
         .collect();
     settle_open_replays(transcript, &mut round);
-    Reclassified { round, restopped }
+    settle_open_executions(transcript, &mut round);
+    Reclassified {
+        round,
+        own: whole.own,
+        origins: whole.origins,
+        restopped,
+    }
 }
 
 /// Gives each exchange its outcome, in the order of sending.
@@ -88,6 +112,32 @@ fn settle_open_replays(transcript: &Transcript, round: &mut Round) {
         .collect();
     for index in replays {
         round.exchanges[index].outcome = Meaning::Replayed.into();
+    }
+}
+
+/// Where every probe shows exactly one effect, and all other requests with the key were told that they
+/// had made none, the one that is left has made it.
+fn settle_open_executions(transcript: &Transcript, round: &mut Round) {
+    let made_none = Outcome::of(&[Meaning::Replayed, Meaning::InFlight, Meaning::RateLimited]);
+    let executions: Vec<usize> = (0..round.exchanges.len())
+        .filter(|&index| {
+            let open = &round.exchanges[index];
+            let others = || {
+                let all = round.exchanges.iter().enumerate();
+                all.filter(move |(other, exchange)| *other != index && same_key(exchange, open))
+            };
+            open.outcome == Outcome::SUCCESS
+                && others().next().is_some()
+                && others().all(|(_, other)| {
+                    other.response.is_some()
+                        && other.outcome.is_within(made_none)
+                        && other.marker == open.marker
+                })
+                && shows_one(transcript, round, index)
+        })
+        .collect();
+    for index in executions {
+        round.exchanges[index].outcome = Meaning::Executed.into();
     }
 }
 

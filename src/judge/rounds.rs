@@ -2,13 +2,14 @@
 //! rounds that showed something, and everything else says why nothing was shown.
 
 use super::ruling::{Ruled, Ruling};
+use super::vantage::is_same;
 use super::view::View;
 use super::{Evidence, Finding, Observation, Tally, keeps, reach, rule};
 use crate::checklist::ItemId;
 use crate::contract::{AfterFailure, Contract, FailureClass};
 use crate::promise::{Level, Promise, Strength};
 use crate::scenario::{Bound, Case, Check, Expectation, Scenario};
-use crate::transcript::Transcript;
+use crate::transcript::{Round, Transcript};
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
 
@@ -29,10 +30,38 @@ pub(super) struct Folding<'a> {
     pub(super) assumptions: &'a [Option<String>],
 }
 
-/// A round's ruling, and whether the round counts.
-struct Judged {
+/// A round's ruling.
+struct Judged<'a> {
     number: u32,
     ruling: Ruling,
+    /// For each exchange that the ruling speaks of, where it was recorded.
+    origins: &'a [(u32, usize)],
+}
+
+/// The rounds' rulings. Of a round that was seen from several places, the one that shows most.
+fn judged<'a>(folding: &Folding<'a>) -> Vec<Judged<'a>> {
+    let mut rounds: Vec<(&Round, Judged<'a>)> = Vec::new();
+    for (view, broken) in folding.views.iter().zip(folding.assumptions) {
+        let mut own = Judged {
+            number: view.round.number,
+            ruling: settle(folding.expectation, view, broken.as_deref()),
+            origins: view.origins,
+        };
+        match rounds
+            .iter_mut()
+            .find(|(round, _)| is_same(round, view.round))
+        {
+            None => rounds.push((view.round, own)),
+            Some((_, known)) => {
+                if own.ruling.shows() > known.ruling.shows() {
+                    std::mem::swap(&mut known.ruling, &mut own.ruling);
+                    known.origins = own.origins;
+                }
+                known.ruling.observed.append(&mut own.ruling.observed);
+            }
+        }
+    }
+    rounds.into_iter().map(|(_, judged)| judged).collect()
 }
 
 /// One finding out of all rounds.
@@ -57,16 +86,8 @@ pub(super) fn fold(folding: &Folding<'_>) -> Finding {
             ),
         );
     }
-    let rounds: Vec<Judged> = folding
-        .views
-        .iter()
-        .zip(folding.assumptions)
-        .map(|(view, broken)| Judged {
-            number: view.round.number,
-            ruling: settle(expectation, view, broken.as_deref()),
-        })
-        .collect();
-    let failed: Vec<&Judged> = rounds
+    let rounds = judged(folding);
+    let failed: Vec<&Judged<'_>> = rounds
         .iter()
         .filter(|round| round.ruling.is_broken())
         .collect();
@@ -123,7 +144,7 @@ fn settle(expectation: &Expectation, view: &View<'_>, broken: Option<&str>) -> R
 }
 
 /// No round was broken: a pass, nothing shown, or not applicable.
-fn unbroken(scenario: &Scenario, rounds: &[Judged]) -> (Verdict, String) {
+fn unbroken(scenario: &Scenario, rounds: &[Judged<'_>]) -> (Verdict, String) {
     let of = |kind: fn(&Ruled) -> Option<&String>| -> Vec<(&String, u64)> {
         rounds
             .iter()
@@ -193,7 +214,12 @@ fn commonest(reasons: &[(&String, u64)]) -> String {
         .unwrap_or_default()
 }
 
-fn finding(folding: &Folding<'_>, rounds: &[Judged], verdict: Verdict, reason: String) -> Finding {
+fn finding(
+    folding: &Folding<'_>,
+    rounds: &[Judged<'_>],
+    verdict: Verdict,
+    reason: String,
+) -> Finding {
     let Folding {
         operation,
         scenario,
@@ -202,7 +228,7 @@ fn finding(folding: &Folding<'_>, rounds: &[Judged], verdict: Verdict, reason: S
         expectation,
         ..
     } = folding;
-    let failed: Vec<&Judged> = rounds
+    let failed: Vec<&Judged<'_>> = rounds
         .iter()
         .filter(|round| round.ruling.is_broken())
         .collect();
@@ -247,7 +273,7 @@ fn finding(folding: &Folding<'_>, rounds: &[Judged], verdict: Verdict, reason: S
         promise,
         observed: observations(rounds),
         rounds: Tally {
-            ran: count(folding.views.len()),
+            ran: count(rounds.len()),
             valid: count(held + failed.len()),
             failed: count(failed.len()),
             first_failed: failed.first().map(|round| round.number),
@@ -283,7 +309,7 @@ fn level(
     contract: &Contract,
     expectation: &Expectation,
     promise: Option<Promise>,
-    failed: &[&Judged],
+    failed: &[&Judged<'_>],
 ) -> Level {
     let written = written(contract, expectation);
     if let Some(level) = failed
@@ -301,7 +327,7 @@ fn level(
 }
 
 /// What was observed, the commonest first.
-fn observations(rounds: &[Judged]) -> Vec<Observation> {
+fn observations(rounds: &[Judged<'_>]) -> Vec<Observation> {
     let mut times: BTreeMap<&str, u32> = BTreeMap::new();
     for says in rounds.iter().flat_map(|round| &round.ruling.observed) {
         *times.entry(says).or_default() += 1;
@@ -318,8 +344,8 @@ fn observations(rounds: &[Judged]) -> Vec<Observation> {
 }
 
 /// The first broken round and the worst; without a break, the first round that shows anything.
-fn evidence(rounds: &[Judged], failed: &[&Judged]) -> Vec<Evidence> {
-    let mut shown: Vec<&Judged> = Vec::new();
+fn evidence(rounds: &[Judged<'_>], failed: &[&Judged<'_>]) -> Vec<Evidence> {
+    let mut shown: Vec<&Judged<'_>> = Vec::new();
     if let Some(first) = failed.first() {
         shown.push(first);
         let worst = failed
@@ -343,10 +369,8 @@ fn evidence(rounds: &[Judged], failed: &[&Judged]) -> Vec<Evidence> {
                 .exchanges
                 .iter()
                 .take(SHOWN)
-                .map(|&exchange| Evidence {
-                    round: round.number,
-                    exchange,
-                })
+                .filter_map(|&exchange| round.origins.get(exchange))
+                .map(|&(round, exchange)| Evidence { round, exchange })
         })
         .collect()
 }

@@ -119,6 +119,19 @@ impl Ruling {
         })
     }
 
+    /// How much it shows, for the same thing seen twice: a break, then what held, then what does not
+    /// apply, then nothing.
+    pub(super) fn shows(&self) -> (u8, u64) {
+        let kind = match self.ruled {
+            Ruled::Nothing(_) => 0,
+            Ruled::Void(_) => 1,
+            Ruled::Observed(_) => 2,
+            Ruled::Held(_) => 3,
+            Ruled::Broken(_) => 4,
+        };
+        (kind, self.weight)
+    }
+
     fn rank(&self) -> (u8, u64) {
         let kind = match self.ruled {
             Ruled::Void(_) => 0,

@@ -21,6 +21,11 @@ pub(super) struct View<'a> {
     pub(super) transcript: &'a Transcript,
     /// The round, its outcomes decided by this contract.
     pub(super) round: &'a Round,
+    /// How many of the round's exchanges are its own; what other places did to its keys stands after
+    /// those.
+    pub(super) own: usize,
+    /// For each exchange, the number of the round that it was recorded in, and its place there.
+    pub(super) origins: &'a [(u32, usize)],
     /// Retries that would have stopped elsewhere under this contract.
     pub(super) restopped: &'a BTreeSet<String>,
     /// The scenario moves the target's time on purpose, so a retention may run out.
@@ -40,6 +45,8 @@ impl<'a> View<'a> {
             case,
             transcript,
             round: &round.round,
+            own: round.own,
+            origins: &round.origins,
             restopped: &round.restopped,
             elapses: case
                 .leaves()

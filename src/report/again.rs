@@ -5,20 +5,24 @@ use crate::report::clean::is_harmless;
 
 /// The command; `None` where the report does not know how it was started.
 pub fn command(report: &Report, case: &CaseReport) -> Option<String> {
-    let again = &report.about.again;
-    if again.is_empty() {
-        return None;
-    }
+    let about = &report.about;
     let id = match &case.case {
         Some(name) => format!("{}#{name}", case.scenario),
         None => case.scenario.clone(),
     };
-    Some(format!(
-        "{again} --scenario {} --operation {} --seed {}",
-        quoted(&id),
-        quoted(&case.operation),
-        report.about.seed
-    ))
+    let narrowed = |again: &str| {
+        let operation = quoted(&case.operation);
+        format!("{again} --scenario {} --operation {operation}", quoted(&id))
+    };
+    match (&case.client, &about.client) {
+        (Some(_), Some(client)) if client.command.is_empty() => Some(narrowed(&client.again)),
+        (Some(_), Some(client)) => {
+            Some(format!("{} -- {}", narrowed(&client.again), client.command))
+        }
+        (Some(_), None) => None,
+        (None, _) if about.again.is_empty() => None,
+        (None, _) => Some(format!("{} --seed {}", narrowed(&about.again), about.seed)),
+    }
 }
 
 /// A word of a command line for a POSIX shell. What could end up elsewhere in a terminal than in

@@ -37,14 +37,47 @@ pub(super) fn round<'a>(case: &'a CaseReport, finding: &Finding) -> Option<&'a R
         .find(|round| round.number == number)
 }
 
+/// The rounds that show the finding: the one above, and the same one in other places.
+pub(super) fn rounds<'a>(case: &'a CaseReport, finding: &Finding) -> Vec<&'a Round> {
+    let Some(first) = round(case, finding) else {
+        return Vec::new();
+    };
+    let elsewhere = |other: &&Round| {
+        let is_same = match (&first.vantage, &other.vantage) {
+            (Some(own), Some(other)) => own.same == other.same,
+            _ => false,
+        };
+        is_same && other.number != first.number && !pointed_at(other, finding).is_empty()
+    };
+    let others = case.transcript.rounds.iter().filter(elsewhere);
+    std::iter::once(first).chain(others).collect()
+}
+
+/// `round 3`, with the place where there are several.
+pub(super) fn title(case: &CaseReport, round: &Round) -> String {
+    match case.transcript.place_of(round) {
+        Some(place) => format!("round {}, place {place}", round.number),
+        None => format!("round {}", round.number),
+    }
+}
+
 /// The evidence of a finding as plain text: the tables, then requests and responses in full.
 pub(super) fn text(case: &CaseReport, finding: &Finding, width: u16) -> String {
     if let Some(client) = &case.client {
         return attempts::text(client, finding, width);
     }
-    let Some(round) = round(case, finding) else {
-        return String::new();
-    };
+    let rounds = rounds(case, finding);
+    let mut text = String::new();
+    for round in &rounds {
+        if rounds.len() > 1 {
+            let _ = writeln!(text, "{}:", title(case, round));
+        }
+        text.push_str(&of_round(round, finding, width));
+    }
+    text
+}
+
+fn of_round(round: &Round, finding: &Finding, width: u16) -> String {
     let mut text = tables(round, &pointed_at(round, finding), false, width);
     let full = pointed_at(round, finding);
     for index in full.iter().take(MOST_IN_FULL) {

@@ -42,7 +42,7 @@ impl<'a> Broken<'a> {
     pub fn rounds(&self) -> BTreeMap<u32, Vec<usize>> {
         let mut rounds: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for finding in self.findings() {
-            if let Some(round) = super::evidence::round(self.case, finding) {
+            for round in super::evidence::rounds(self.case, finding) {
                 let marked = rounds.entry(round.number).or_default();
                 for place in super::evidence::pointed_at(round, finding) {
                     if !marked.contains(&place) {

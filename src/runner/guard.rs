@@ -1,6 +1,6 @@
 //! What ends a server, and removes its folder, when the tool itself is killed and can do neither.
 
-use super::spec::fresh_word;
+use super::words::fresh_word;
 use std::io::{Result, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};

@@ -1,9 +1,11 @@
 //! Making keys: ordinary ones that the contract accepts, and odd ones on purpose.
 
-use super::spec::{SpecKey, fresh_word};
+use super::spec::SpecKey;
+use super::words::fresh_word;
 use crate::contract::{Contract, Encoding, KeyKind};
 use crate::scenario::{KeyShape, KeyTwist};
 use crate::target::key::{Carrier, KeyForm, KeyFormat, KeyPlace, KeyUse};
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 /// Makes keys for one operation.
@@ -62,10 +64,15 @@ impl<'a> KeyWriter<'a> {
 
     /// A new key that the contract accepts: a random UUID, unless that is too long or too short.
     pub(super) fn fresh(&self) -> String {
+        self.fresh_of(Uuid::new_v4())
+    }
+
+    /// The new key that a random UUID makes.
+    pub(super) fn fresh_of(&self, random: Uuid) -> String {
         let uuid = match self.form().and_then(|form| form.format) {
-            Some(KeyFormat::Uuid5) => name_based(),
-            _ if self.contract.key.kind == KeyKind::Uuid5 => name_based(),
-            _ => Uuid::new_v4(),
+            Some(KeyFormat::Uuid5) => name_based(random.as_bytes()),
+            _ if self.contract.key.kind == KeyKind::Uuid5 => name_based(random.as_bytes()),
+            _ => random,
         };
         let text = uuid.to_string();
         if self.wants_uuid() || (text.len() <= self.max() && text.len() >= self.min()) {
@@ -73,7 +80,7 @@ impl<'a> KeyWriter<'a> {
         }
         let mut text = uuid.simple().to_string();
         while text.len() < self.min() {
-            text.push_str(&Uuid::new_v4().simple().to_string());
+            text.push_str(&name_based(text.as_bytes()).simple().to_string());
         }
         text.truncate(self.max().max(1));
         text
@@ -146,10 +153,11 @@ impl<'a> KeyWriter<'a> {
     }
 }
 
-/// A version 5 UUID over a random name, made by hand from the digest that RFC 9562 wants.
-fn name_based() -> Uuid {
-    let random = Uuid::new_v4();
-    uuid::Builder::from_sha1_bytes(*random.as_bytes()).into_uuid()
+/// A UUID over a name, in the form of version 5 (RFC 9562). Nobody can tell which digest it was.
+fn name_based(name: &[u8]) -> Uuid {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&Sha256::digest(name)[..16]);
+    uuid::Builder::from_sha1_bytes(bytes).into_uuid()
 }
 
 /// A key with a twist.

@@ -32,11 +32,14 @@ mod sink;
 mod spec;
 mod timing;
 mod trial;
+mod vantage;
 pub mod wire;
+mod words;
 mod world;
 
 pub use check::EFFECTS as CHECK_EFFECTS;
 pub use server::free_port;
+pub use vantage::Agreement;
 pub use world::{Effort, RunError, Setup, Shown};
 
 use crate::plan::{Lane, Plan, PlannedCase};
@@ -184,6 +187,14 @@ impl Runner {
             result.stopped = Some(why);
         }
         let side_by_side = self.may_run_side_by_side(plan, &mut result.headlines).await;
+        let side_by_side = side_by_side && self.world.vantage.is_none();
+        if let Some(vantage) = &self.world.vantage {
+            result.headlines.extend(vantage.late());
+            watch("the common start", 0, total);
+            vantage.turn(&self.world, 0).await;
+        }
+        let turns = turns(plan);
+        let turns = &turns;
         let done = &AtomicUsize::new(0);
         let begins = &|what: &str| watch(what, done.load(Ordering::Relaxed), total);
         let mut late: Vec<(usize, JoinHandle<Transcript>)> = Vec::new();
@@ -216,7 +227,7 @@ impl Runner {
                 .map(|(index, case)| async move {
                     let id = case.scenario.case_id(&case.scenario.cases[case.case]);
                     begins(&format!("{}/{id}", case.subject));
-                    (index, self.case(case, side_by_side).await)
+                    (index, self.case(case, turns[index], side_by_side).await)
                 })
                 .buffer_unordered(at_once);
             while let Some((index, pending)) = running.next().await {
@@ -236,6 +247,11 @@ impl Runner {
         if self.world.is_target_gone() && result.stopped.is_none() {
             result.stopped =
                 Some("the target stopped taking connections during the run".to_owned());
+        }
+        if let Some(vantage) = &self.world.vantage {
+            // The others read for as long as a round takes.
+            begins("the other places");
+            vantage.turn(&self.world, last_turn(plan) + 1).await;
         }
         begins("the clean-up");
         cleanup::clean_up(&self.world).await;
@@ -355,7 +371,14 @@ impl Runner {
     }
 
     /// Runs a case's rounds. What is left, the late readings, goes on by itself.
-    async fn case(&self, planned: &PlannedCase, side_by_side: bool) -> JoinHandle<Transcript> {
+    ///
+    /// `turn` is that of its first round, where several places make the same run.
+    async fn case(
+        &self,
+        planned: &PlannedCase,
+        turn: u32,
+        side_by_side: bool,
+    ) -> JoinHandle<Transcript> {
         let world = &self.world;
         let cast = Cast::of(planned);
         let case = &planned.scenario.cases[planned.case];
@@ -428,6 +451,9 @@ impl Runner {
                     plan.up_to
                 };
                 let together = ran + 1..=until.min(ran + at_once);
+                if let Some(vantage) = &world.vantage {
+                    vantage.turn(world, turn + ran).await;
+                }
                 ran = *together.end();
                 rounds.extend(
                     futures::future::join_all(together.map(|number| context.round(number))).await,
@@ -452,7 +478,8 @@ impl Runner {
     fn more_rounds(&self, planned: &PlannedCase, so_far: &Transcript, rounds: &[Ran]) -> bool {
         let plan = planned.scenario.rounds;
         let ran = rounds.len() as u32;
-        if ran >= plan.up_to {
+        // The others make no more rounds because of what is seen here.
+        if ran >= plan.up_to || self.world.vantage.is_some() {
             return false;
         }
         let transcript = Transcript {
@@ -519,6 +546,27 @@ fn per_execution(case: &Case, role: OperationRole, operation: &Operation) -> u64
         .map(of_request)
         .max()
         .unwrap_or(operation.per_execution)
+}
+
+/// For each case of the plan the turn of its first round, in the order in which they run.
+fn turns(plan: &Plan) -> Vec<u32> {
+    let mut turns = vec![0; plan.cases.len()];
+    let mut order: Vec<usize> = (0..plan.cases.len()).collect();
+    order.sort_by_key(|&index| (plan.cases[index].lane, index));
+    let mut next = 0;
+    for index in order {
+        turns[index] = next;
+        if plan.cases[index].skip.is_none() {
+            next += plan.cases[index].scenario.rounds.count;
+        }
+    }
+    turns
+}
+
+/// The turn after all rounds.
+fn last_turn(plan: &Plan) -> u32 {
+    let running = plan.cases.iter().filter(|case| case.skip.is_none());
+    running.map(|case| case.scenario.rounds.count).sum()
 }
 
 /// Whether a case only asks again for what others have made.

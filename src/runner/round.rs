@@ -6,6 +6,7 @@ use super::keys::KeyWriter;
 use super::probe::{Counted, read_all};
 use super::rendering::Filling;
 use super::spec::{RoundNames, Spec};
+use super::words::Words;
 use super::world::{Cast, World};
 use super::{burst, exchange, hook};
 use crate::contract::Contract;
@@ -88,6 +89,7 @@ impl<'a> CaseContext<'a> {
     /// Runs a round to its end.
     pub(super) async fn round(&'a self, number: u32) -> Ran {
         let run = RoundRun::new(self, number);
+        run.agree();
         run.read_shared().await;
         for step in &self.case.steps {
             if let Err(why) = run.step(step).await {
@@ -111,7 +113,7 @@ impl<'a> RoundRun<'a> {
             context,
             number,
             board: std::sync::Arc::default(),
-            names: Mutex::new(RoundNames::new()),
+            names: Mutex::new(RoundNames::new(Words::Random)),
             record: Mutex::new(Round {
                 number,
                 ..Round::default()
@@ -120,6 +122,23 @@ impl<'a> RoundRun<'a> {
             lost_at: Mutex::new(None),
             late: Mutex::new(Vec::new()),
             undo: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Takes the values that other places use as well, if several make the same run.
+    fn agree(&self) {
+        let CaseContext {
+            world,
+            cast,
+            scenario,
+            case,
+            ..
+        } = self.context;
+        if let Some(vantage) = &world.vantage {
+            let id = scenario.case_id(case);
+            let round = format!("{}\n{id}\n{}", cast.subject, self.number);
+            *locked(&self.names) = RoundNames::new(vantage.words(&round));
+            locked(&self.record).vantage = Some(vantage.note(world, &round));
         }
     }
 

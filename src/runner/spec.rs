@@ -1,6 +1,7 @@
 //! From a step's request, with all that it inherits, to one concrete request to make.
 
 use super::keys::{KeyWriter, twisted};
+use super::words::{Words, fresh_word};
 use crate::scenario::{
     FirstSent, Key, KeyTwist, Marker, OperationRole, PrincipalRole, Request, StepName,
 };
@@ -75,6 +76,7 @@ pub(super) struct SpecKey {
 /// What the steps of one round have in common.
 #[derive(Debug)]
 pub(super) struct RoundNames {
+    words: Words,
     markers: HashMap<String, String>,
     /// `${token}` of keys that are given literally.
     token: String,
@@ -83,10 +85,11 @@ pub(super) struct RoundNames {
 }
 
 impl RoundNames {
-    pub(super) fn new() -> RoundNames {
+    pub(super) fn new(words: Words) -> RoundNames {
         RoundNames {
             markers: HashMap::new(),
-            token: fresh_word(),
+            token: words.word("token"),
+            words,
             specs: HashMap::new(),
         }
     }
@@ -142,8 +145,9 @@ impl RoundNames {
             None => base
                 .map(|base| base.key.clone())
                 .ok_or("the step has no key")?,
-            Some(key) => self.key(key, keys)?,
+            Some(key) => self.key(key, keys, &format!("key {} {copy}", request.name))?,
         };
+        let own = |what: &str| self.words.word(&format!("{what} {} {copy}", request.name));
         let mut variants = base.map(|base| base.variants.clone()).unwrap_or_default();
         for variant in &request.variants {
             if !variants.contains(variant) {
@@ -172,9 +176,9 @@ impl RoundNames {
             marker,
             unique: match base {
                 Some(base) if !fresh_values => base.unique.clone(),
-                _ => fresh_word(),
+                _ => own("unique"),
             },
-            now: base.map_or_else(SystemTime::now, |base| base.now),
+            now: base.map_or_else(|| self.words.now(), |base| base.now),
             given_other: request
                 .given_other
                 .or(base.map(|base| base.given_other))
@@ -182,7 +186,7 @@ impl RoundNames {
             chosen_name: match (&request.chosen_name, base) {
                 (Some(name), _) => name.replace("${token}", &self.token),
                 (None, Some(base)) => base.chosen_name.clone(),
-                (None, None) => fresh_word(),
+                (None, None) => own("name"),
             },
             only_if: request
                 .only_if
@@ -225,16 +229,17 @@ impl RoundNames {
 
     /// The marker's value in this round.
     pub(super) fn marker(&mut self, name: &str) -> String {
+        let words = &self.words;
         self.markers
             .entry(name.to_owned())
-            .or_insert_with(fresh_word)
+            .or_insert_with(|| words.word(&format!("marker {name}")))
             .clone()
     }
 
-    fn key(&self, key: &Key, keys: &KeyWriter<'_>) -> Result<SpecKey, String> {
+    fn key(&self, key: &Key, keys: &KeyWriter<'_>, what: &str) -> Result<SpecKey, String> {
         let twist_of = |base: &str, twist: &Option<KeyTwist>| twisted(base, *twist, keys);
         Ok(match key {
-            Key::Fresh | Key::FreshEach => keys.ordinary(keys.fresh()),
+            Key::Fresh | Key::FreshEach => keys.ordinary(keys.fresh_of(self.words.uuid(what))),
             Key::Of { step, twist } => {
                 let of = &self.spec(step, 0)?.key;
                 match (&of.value, twist) {
@@ -278,19 +283,6 @@ impl RoundNames {
     }
 }
 
-/// 16 characters, a letter first: short enough for any field, and unlike any other.
-pub(super) fn fresh_word() -> String {
-    const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-    let mut word = String::with_capacity(16);
-    let mut random = uuid::Uuid::new_v4().as_u128();
-    for place in 0..16 {
-        let alphabet = if place == 0 { 26 } else { 36 };
-        word.push(char::from(LETTERS[(random % alphabet) as usize]));
-        random /= alphabet;
-    }
-    word
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,7 +303,7 @@ mod tests {
     fn like_keeps_key_marker_and_unique_values() {
         let contract = contract::resolve(None).expect("generic");
         let keys = KeyWriter::new(&contract, None);
-        let mut names = RoundNames::new();
+        let mut names = RoundNames::new(Words::Random);
         let first = names
             .resolve(&request("first", None, Some(Key::Fresh)), 1, &keys, 0)
             .expect("resolves");
@@ -340,7 +332,7 @@ mod tests {
     fn copies_share_one_key_unless_each_has_its_own() {
         let contract = contract::resolve(None).expect("generic");
         let keys = KeyWriter::new(&contract, None);
-        let mut names = RoundNames::new();
+        let mut names = RoundNames::new(Words::Random);
         let shared = names
             .resolve(&request("burst", None, Some(Key::Fresh)), 3, &keys, 0)
             .expect("resolves");
@@ -350,13 +342,5 @@ mod tests {
             .expect("resolves");
         assert_ne!(each[0].key, each[1].key);
         assert_ne!(each[1].unique, each[2].unique);
-    }
-
-    #[test]
-    fn fresh_words_begin_with_a_letter_and_differ() {
-        let (one, other) = (fresh_word(), fresh_word());
-        assert_ne!(one, other);
-        assert_eq!(one.len(), 16);
-        assert!(one.starts_with(|c: char| c.is_ascii_lowercase()));
     }
 }

@@ -9,8 +9,9 @@ use super::ledger::Ledger;
 use super::mask::Masker;
 use super::server::ManagedServer;
 use super::sink::Receiver;
-use super::spec::fresh_word;
+use super::vantage::{Agreement, Vantage};
 use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
+use super::words::fresh_word;
 use crate::contract::Contract;
 use crate::openapi::Document;
 use crate::plan::{self, PlannedCase};
@@ -42,6 +43,8 @@ pub struct Setup {
     pub tls: TlsOptions,
     /// Makes junk credentials repeatable.
     pub seed: u64,
+    /// What is agreed on, if several places make the same run.
+    pub agreement: Option<Agreement>,
     /// The ports that a managed server was given.
     pub ports: Ports,
     /// The folder of the target file, which the paths in it are relative to.
@@ -102,6 +105,8 @@ pub(super) struct World {
     pub(super) wire: Wire,
     idle: Mutex<Vec<(Endpoint, Connection, Instant)>>,
     started: Instant,
+    /// This place, if several make the same run.
+    pub(super) vantage: Option<Vantage>,
     pub(super) run: String,
     pub(super) run_started: SystemTime,
     pub(super) shown: Shown,
@@ -206,6 +211,8 @@ impl World {
             client(&roots, verify).map_err(|error| RunError(format!("no HTTP client: {error}")))?;
         let wire = Wire::new(setup.tls, version).map_err(|error| RunError(error.to_string()))?;
         let receiver = setup.target.sink.as_ref().map(Receiver::bind).transpose()?;
+        let vantage = setup.agreement.map(Vantage::new).transpose();
+        let vantage = vantage.map_err(RunError)?;
         Ok(World {
             masker: Masker::new(&setup.target.secrets, &basic_credentials(&setup.target)),
             fixtures: Fixtures::default(),
@@ -225,8 +232,11 @@ impl World {
             wire,
             idle: Mutex::new(Vec::new()),
             started: Instant::now(),
-            run: fresh_word(),
-            run_started: SystemTime::now(),
+            run: vantage.as_ref().map_or_else(fresh_word, Vantage::run),
+            run_started: vantage
+                .as_ref()
+                .map_or_else(SystemTime::now, Vantage::start),
+            vantage,
             shown: setup.shown,
             effort: setup.effort,
             ports: setup.ports,

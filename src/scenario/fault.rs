@@ -3,10 +3,10 @@
 use super::moment::Percent;
 use super::shape::word_or_map;
 use super::{Moment, TimeSpan, When};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// How a connection is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Close {
     /// Orderly: a FIN.

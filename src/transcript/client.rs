@@ -1,14 +1,14 @@
 //! What a client sent in one case of a client scenario, and what befell it. Secrets are masked
 //! before anything gets in here; times are measured from the start of the audit.
 
-use super::written;
+use super::{fault, written};
 use crate::scenario::StepName;
 use crate::scenario::client::ClientFault;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// One case of a client scenario.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ClientTranscript {
     /// What is known of the client beyond this case.
     pub facts: ClientFacts,
@@ -17,7 +17,7 @@ pub struct ClientTranscript {
 }
 
 /// What is known of a client beyond one case.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct ClientFacts {
     /// How many operations one run of the command makes when nothing is in its way.
     pub operations: usize,
@@ -32,7 +32,7 @@ pub struct ClientFacts {
 }
 
 /// All runs of a case, once.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ClientRound {
     /// From 1.
     pub number: u32,
@@ -43,7 +43,7 @@ pub struct ClientRound {
 }
 
 /// One run of the command.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct RunFacts {
     /// The run's name in the scenario.
     pub name: StepName,
@@ -63,7 +63,7 @@ pub struct RunFacts {
 }
 
 /// How a run of the command ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunEnd {
     /// It ended by itself, with this code.
@@ -83,7 +83,7 @@ pub enum RunEnd {
 }
 
 /// One attempt: a request, or a connection on which no request was read.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Attempt {
     /// The run that it belongs to.
     pub run: StepName,
@@ -104,6 +104,7 @@ pub struct Attempt {
     #[serde(rename = "ended_micros", with = "written::micros")]
     pub ended: Duration,
     /// What was done to it.
+    #[serde(with = "fault")]
     pub fault: ClientFault,
     /// The request, as far as it was read.
     pub request: Option<AttemptRequest>,
@@ -111,17 +112,19 @@ pub struct Attempt {
     pub status: Option<u16>,
     /// The earliest moment at which `Retry-After` asked to come back.
     #[serde(
+        rename = "asked_back_micros",
+        default,
         skip_serializing_if = "Option::is_none",
         with = "written::maybe_micros"
     )]
     pub asked_back: Option<Duration>,
     /// Why the API did not answer, if it did not.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
 }
 
 /// The request of an attempt.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct AttemptRequest {
     /// The method.
     pub method: String,

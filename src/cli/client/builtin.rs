@@ -2,12 +2,15 @@
 //! make it.
 
 use super::{Job, audited};
+use crate::cli::args::Selection;
 use crate::cli::failure::Failure;
 use crate::cli::progress::Callback;
+use crate::cli::record::Texts;
 use crate::cli::select;
 use crate::cli::target;
 use crate::demo_client::Habit;
-use crate::grade::Report;
+use crate::grade::{ClientInfo, Report};
+use crate::scenario::client::ClientScenario;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,24 +36,38 @@ const LOOKUP: &str = "    lookup: { by-reference: GET /payments }\n";
 pub async fn habit_report(
     program: &Path,
     habit: Habit,
-    selection: &crate::cli::args::Selection,
+    selection: &Selection,
     jobs: usize,
     progress: &Callback,
 ) -> Result<Report, Failure> {
+    let job = job(program, habit, selection, jobs)?;
+    Ok(audited(&job, progress).await?.report())
+}
+
+/// The audit of the demo client with a habit.
+pub(super) fn job(
+    program: &Path,
+    habit: Habit,
+    selection: &Selection,
+    jobs: usize,
+) -> Result<Job, Failure> {
     let scenarios = select::selected_client(select::all_client(None)?, selection)?;
-    let job = Job {
+    let scenarios: Vec<Arc<ClientScenario>> = scenarios.into_iter().map(Arc::new).collect();
+    Ok(Job {
         ready: target::from_text("the demo client's target file", &text(habit))?,
-        scenarios: scenarios.into_iter().map(Arc::new).collect(),
+        texts: Texts::of_clients(&scenarios, None)?,
+        scenarios,
         operation: None,
         upstream: None,
+        about: ClientInfo::default(),
+        record: None,
         command: vec![
             program.display().to_string(),
             COMMAND.to_owned(),
             habit.name().to_owned(),
         ],
         jobs,
-    };
-    audited(job, progress).await
+    })
 }
 
 fn text(habit: Habit) -> String {

@@ -5,25 +5,29 @@ mod baseline;
 pub mod builtin;
 mod upstream;
 
-use super::args::{ClientArgs, DemoClientArgs, Selection};
+use super::again;
+use super::args::{ClientArgs, DemoClientArgs, Output, Selection};
 use super::exit::Exit;
 use super::failure::Failure;
-use super::present::show;
+use super::gate::Known;
+use super::present::present;
 use super::progress::{Callback, Progress};
-use super::run::{FORMAT, micros, runtime, unknown_operation};
+use super::record::{self, Recorded, RecordedClient, Texts};
+use super::run::{FORMAT, contract_names, micros, runtime, unknown_operation};
 use super::select;
 use super::server::asked_to_end;
 use super::target::{self, Ready};
 use crate::client::{self, Answers, Audit, Authority, CERTIFICATE, Clock, MOST_ATTEMPTS, Subject};
 use crate::contract::Contract;
 use crate::demo_client::{self, Habit};
-use crate::grade::{JudgedClient, Report, RunInfo, grade_client};
+use crate::grade::{ClientInfo, RunInfo};
 use crate::judge;
 use crate::plan::client::why_not;
 use crate::scenario::client::ClientScenario;
 use crate::target::client::base_path;
 use crate::transcript::client::{ClientFacts, ClientTranscript};
 use baseline::Baseline;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
@@ -39,6 +43,12 @@ struct Job {
     upstream: Option<String>,
     command: Vec<String>,
     jobs: usize,
+    /// The texts of the scenarios.
+    texts: Texts,
+    /// How it is run again.
+    about: ClientInfo,
+    /// Where what happened is written down.
+    record: Option<PathBuf>,
 }
 
 /// Grades a client.
@@ -58,13 +68,13 @@ pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
     };
     let ready = target::from_file(
         file,
-        &args.set,
-        args.secrets.as_deref(),
+        &args.filling.set,
+        args.filling.secrets.as_deref(),
         &[],
         args.contract.as_deref(),
     )?;
     if args.upstream.is_some() {
-        target::refuse_live(&ready, args.live)?;
+        target::refuse_live(&ready, args.filling.live)?;
     }
     let scenarios = select::all_client(args.scenarios.as_deref())?;
     let scenarios = select::selected_client(scenarios, &args.selection)?;
@@ -74,19 +84,34 @@ pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
     {
         return Err(unknown_operation(name, &ready.target));
     }
+    let scenarios: Vec<Arc<ClientScenario>> = scenarios.into_iter().map(Arc::new).collect();
     let job = Job {
         ready,
-        scenarios: scenarios.into_iter().map(Arc::new).collect(),
+        texts: Texts::of_clients(&scenarios, args.scenarios.as_deref())?,
+        scenarios,
         operation,
+        about: again::client(&args),
         upstream: args.upstream,
         command: args.command,
         jobs: args.jobs.max(1),
+        record: args.record,
     };
+    shown(job, &args.output, args.selection.narrows())
+}
+
+/// Carries the job out, writes down what happened, and shows what it means.
+fn shown(job: Job, output: &Output, narrowed: bool) -> Result<Exit, Failure> {
+    Known::read(&output.gate)?;
     runtime()?.block_on(async {
-        let progress = Progress::new(args.output.quiet);
-        let report = audited(job, &progress.callback()).await;
+        let progress = Progress::new(output.quiet);
+        let recorded = audited(&job, &progress.callback()).await;
         progress.finish();
-        show(report?, &args.output, args.selection.narrows()).map(|shown| shown.exit)
+        let recorded = recorded?;
+        let record = job.record.as_ref();
+        let failed = record.and_then(|file| record::write(&recorded, &job.texts, file).err());
+        let failures = failed.into_iter().collect();
+        let presented = present(&recorded, &job.texts, output, narrowed, failures)?;
+        Ok(presented.exit)
     })
 }
 
@@ -100,7 +125,6 @@ fn refuse_what_is_about_apis(args: &ClientArgs) -> Result<(), Failure> {
     } = &args.selection;
     let wishes = [
         ("--write-contract", args.output.write_contract.is_some()),
-        ("--bundle", args.output.bundle.is_some()),
         ("--only-failed", only_failed.is_some()),
         ("--shard", shard.is_some()),
         ("--repeat", repeat.is_some()),
@@ -116,19 +140,10 @@ fn refuse_what_is_about_apis(args: &ClientArgs) -> Result<(), Failure> {
 fn of_the_demo_client(habit: Habit, args: &ClientArgs) -> Result<Exit, Failure> {
     let program = std::env::current_exe()
         .map_err(|problem| Failure::Unable(format!("this program cannot be found: {problem}")))?;
-    runtime()?.block_on(async {
-        let progress = Progress::new(args.output.quiet);
-        let report = builtin::habit_report(
-            &program,
-            habit,
-            &args.selection,
-            args.jobs.max(1),
-            &progress.callback(),
-        )
-        .await;
-        progress.finish();
-        show(report?, &args.output, args.selection.narrows()).map(|shown| shown.exit)
-    })
+    let mut job = builtin::job(&program, habit, &args.selection, args.jobs.max(1))?;
+    job.about = again::client(args);
+    job.record.clone_from(&args.record);
+    shown(job, &args.output, args.selection.narrows())
 }
 
 /// Is the demo client: what `--habit` runs as its command.
@@ -149,7 +164,7 @@ pub fn be_the_demo_client(args: &DemoClientArgs) -> Result<Exit, Failure> {
 }
 
 /// Audits a client; Ctrl-C ends it, and what was seen until then is reported.
-async fn audited(job: Job, progress: &Callback) -> Result<Report, Failure> {
+async fn audited(job: &Job, progress: &Callback) -> Result<Recorded, Failure> {
     let began = Instant::now();
     let Job {
         ready,
@@ -158,6 +173,8 @@ async fn audited(job: Job, progress: &Callback) -> Result<Report, Failure> {
         upstream,
         command,
         jobs,
+        about: client,
+        ..
     } = job;
     let contract = |name: &str| ready.contracts.get(name);
     let first = operation
@@ -166,7 +183,7 @@ async fn audited(job: Job, progress: &Callback) -> Result<Report, Failure> {
     let own = first
         .and_then(contract)
         .ok_or_else(|| Failure::Usage("the target has no operation".to_owned()))?;
-    let behind = Behind::start(&ready, own, upstream.as_deref()).await?;
+    let behind = Behind::start(ready, own, upstream.as_deref()).await?;
     let folder = Folder::new()?;
     let authority = Authority::new().map_err(Failure::Unable)?;
     let certificate = folder.0.join(CERTIFICATE);
@@ -178,53 +195,59 @@ async fn audited(job: Job, progress: &Callback) -> Result<Report, Failure> {
         answers: Answers::of(own),
         authority: Arc::new(authority),
         folder: folder.0.clone(),
-        command,
+        command: command.clone(),
         client: ready.target.client.clone(),
         base_path: base_path(&ready.target),
         counts_refused: client::counts_refused(),
         clock: Clock::start(),
-        permits: Arc::new(Semaphore::new(jobs)),
+        permits: Arc::new(Semaphore::new(*jobs)),
     };
     let mut about = RunInfo {
         idemspec: env!("CARGO_PKG_VERSION").to_owned(),
         format: FORMAT,
         started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-        target: format!("a client of {}", ready.target.name),
+        target: ready.target.name.clone(),
+        contract: contract_names(&ready.contracts),
+        client: Some(client.clone()),
         base_urls: vec![behind.says()],
         file: ready.file.clone(),
         ..RunInfo::default()
     };
     let baseline = tokio::select! {
-        baseline = Baseline::of(&audit, &ready, operation.as_deref()) => baseline,
+        baseline = Baseline::of(&audit, ready, operation.as_deref()) => baseline,
         true = asked_to_end() => Err("it was told to stop".to_owned()),
     };
-    let (judged, headlines) = match baseline {
+    let (clients, headlines) = match baseline {
         Ok(baseline) => {
             let own = contract(&baseline.operation).unwrap_or(own);
-            about.contract.clone_from(&own.name);
             let finished = Mutex::default();
-            let all = all_cases(&audit, &scenarios, &baseline, own, &finished, progress);
+            let all = all_cases(&audit, scenarios, &baseline, own, &finished, progress);
             tokio::select! {
                 () = all => {}
                 true = asked_to_end() => about.stopped = Some("it was told to stop".to_owned()),
             }
-            let mut finished: Vec<(usize, JudgedClient)> = finished
+            let mut finished: Vec<(usize, RecordedClient)> = finished
                 .into_inner()
                 .unwrap_or_else(PoisonError::into_inner);
             finished.sort_by_key(|(place, _)| *place);
-            let judged = finished.into_iter().map(|(_, judged)| judged).collect();
-            (judged, baseline.headlines(&audit))
+            let clients = finished.into_iter().map(|(_, case)| case).collect();
+            (clients, baseline.headlines(&audit))
         }
         Err(why) => {
-            about.contract.clone_from(&own.name);
             about.stopped = Some(why);
             (Vec::new(), Vec::new())
         }
     };
     behind.stop().await;
-    about.requests = requests(&judged);
+    about.requests = requests(&clients);
     about.took_micros = micros(began);
-    Ok(grade_client(about, judged, headlines))
+    Ok(Recorded {
+        about,
+        headlines,
+        contracts: ready.contracts.clone(),
+        cases: Vec::new(),
+        clients,
+    })
 }
 
 /// Runs and judges every case, as many at once as there are permits.
@@ -233,7 +256,7 @@ async fn all_cases(
     scenarios: &[Arc<ClientScenario>],
     baseline: &Baseline,
     contract: &Contract,
-    finished: &Mutex<Vec<(usize, JudgedClient)>>,
+    finished: &Mutex<Vec<(usize, RecordedClient)>>,
     progress: &Callback,
 ) {
     let cases: Vec<(&Arc<ClientScenario>, usize)> = scenarios
@@ -248,11 +271,11 @@ async fn all_cases(
         .map(|(place, (scenario, case))| {
             let done = &done;
             async move {
-                let judged = one_case(audit, scenario, case, baseline, contract).await;
+                let case_done = one_case(audit, scenario, case, baseline, contract).await;
                 let id = scenario.case_id(&scenario.cases[case]);
                 progress(&id, done.fetch_add(1, Ordering::Relaxed) + 1, total);
                 let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
-                finished.push((place, judged));
+                finished.push((place, case_done));
             }
         });
     futures::future::join_all(all).await;
@@ -264,7 +287,7 @@ async fn one_case(
     place: usize,
     baseline: &Baseline,
     contract: &Contract,
-) -> JudgedClient {
+) -> RecordedClient {
     let case = &scenario.cases[place];
     let subject = baseline.operation.as_str();
     let facts = ClientFacts {
@@ -275,45 +298,33 @@ async fn one_case(
         facts,
         rounds: Vec::new(),
     };
-    let skipped = why_not(case, &audit.client, baseline.facts.operations);
-    if let Some(why) = &skipped {
-        return JudgedClient {
-            operation: baseline.operation.clone(),
-            scenario: Arc::clone(scenario),
-            case: place,
-            findings: judge::client::skipped(subject, scenario, case, why),
-            skipped,
-            transcript,
-        };
-    }
+    let skip = why_not(case, &audit.client, baseline.facts.operations);
     let id = scenario.case_id(case);
     let rounds = scenario.rounds;
-    let mut findings = Vec::new();
     let mut upto = rounds.count;
-    while transcript.rounds.len() < rounds.up_to as usize {
+    while skip.is_none() && transcript.rounds.len() < rounds.up_to as usize {
         let from = u32::try_from(transcript.rounds.len()).unwrap_or(u32::MAX);
         let more = (from..upto).map(|number| audit.round(&id, case, number + 1));
         transcript
             .rounds
             .extend(futures::future::join_all(more).await);
-        findings = judge::client::judge(subject, scenario, case, contract, &transcript);
+        let findings = judge::client::judge(subject, scenario, case, contract, &transcript);
         if !judge::client::wants_more_rounds(&findings) {
             break;
         }
         upto = rounds.up_to;
     }
-    JudgedClient {
+    RecordedClient {
         operation: baseline.operation.clone(),
         scenario: Arc::clone(scenario),
         case: place,
-        skipped: None,
+        skip,
         transcript,
-        findings,
     }
 }
 
-fn requests(judged: &[JudgedClient]) -> u64 {
-    let rounds = judged.iter().flat_map(|judged| &judged.transcript.rounds);
+fn requests(clients: &[RecordedClient]) -> u64 {
+    let rounds = clients.iter().flat_map(|case| &case.transcript.rounds);
     rounds.map(|round| round.attempts.len() as u64).sum()
 }
 

@@ -9,8 +9,8 @@ use crate::contract::{
     ReplayMarker, written,
 };
 use crate::demo::policy::{
-    Equality as Equal, Expired, Fate, Gives, InProgress, Marker, Mismatch, Policy, Principals,
-    Refusal, Routes, Unkeyed,
+    Equality as Equal, Expired, Fate, Gives, InProgress, Marker, Mismatch, Place, Policy,
+    Principals, Refusal, Routes, StoreDown, Unkeyed,
 };
 use crate::promise::{Promise, Strength};
 use std::collections::BTreeSet;
@@ -68,6 +68,9 @@ impl Demo<'_> {
         if held.strength(promise) != Strength::Must {
             return None;
         }
+        if self.reads_no_keys() {
+            return Some(self.unprotected(held, promise));
+        }
         Some(match promise {
             Promise::Replay => self.replay(held),
             Promise::ReplayMarker => self.marker(held),
@@ -103,9 +106,55 @@ impl Demo<'_> {
                     &answers::refusal(look),
                 )),
             },
-            Promise::StoreUnavailable => Expected::Open,
+            Promise::StoreUnavailable => Expected::kept(match &self.policy.store_down {
+                StoreDown::Refuse(look) => is_promised(
+                    &held.store_unavailable,
+                    &[Kind::Reject],
+                    &answers::refusal(look),
+                ),
+                StoreDown::Execute => is_of_kind(&held.store_unavailable, &EXECUTES),
+            }),
             Promise::FirstSent | Promise::AfterFailure => unreachable!("they are told above"),
         })
+    }
+
+    /// Whether it looks at no key.
+    pub(super) fn reads_no_keys(&self) -> bool {
+        self.policy.key.place == Place::Nothing
+    }
+
+    /// What must come of a promise where each request is a request of its own.
+    fn unprotected(&self, held: &Contract, promise: Promise) -> Expected {
+        let executed = |ways| Expected::kept(is_of_kind(ways, &EXECUTES));
+        match promise {
+            Promise::Replay => executed(&held.replay),
+            Promise::InProgress => executed(&held.in_progress),
+            Promise::Mismatch => executed(&held.mismatch),
+            Promise::MissingKey => executed(&held.missing),
+            Promise::MalformedKey => executed(&held.malformed),
+            Promise::Deleted => executed(&held.deleted),
+            Promise::StoreUnavailable => executed(&held.store_unavailable),
+            Promise::Expired => executed(&held.expired),
+            Promise::Equality => match held.equality.value {
+                Some(Equality::Bytes) => executed(&held.mismatch),
+                _ => Expected::Broken,
+            },
+            Promise::KeyCase => Expected::kept(held.key.case_sensitive.value == Some(true)),
+            Promise::OtherPrincipal => {
+                Expected::kept(held.principal_scope.value != Some(PrincipalScope::Global))
+            }
+            Promise::OtherOperation => {
+                Expected::kept(held.operation_scope.value == Some(OperationScope::PerEndpoint))
+            }
+            Promise::Retention => match (self.keeps, held.lifetime.value) {
+                (Some(own), Some(Lifetime::Limited(wanted))) if own.mul_f64(0.5) >= wanted.min => {
+                    Expected::Open
+                }
+                _ => Expected::Broken,
+            },
+            // There is no replay that could be marked, and no date is looked at.
+            Promise::ReplayMarker | Promise::FirstSent | Promise::AfterFailure => Expected::Open,
+        }
     }
 
     fn replay(&self, held: &Contract) -> Expected {
@@ -264,6 +313,7 @@ impl Demo<'_> {
             ),
             (FailureClass::BusinessDeclined, self.policy.after.declined),
             (FailureClass::Server5xx, self.policy.after.server_error),
+            (FailureClass::RateLimited, self.policy.after.rate_limited),
         ];
         fates
             .into_iter()

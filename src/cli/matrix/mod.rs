@@ -19,7 +19,7 @@ use crate::contract::{
     Contract, FailureClass, Lifetime, PROFILES, Retention, RetentionClock, named,
 };
 use crate::demo;
-use crate::demo::policy::{KeptFrom, Policy};
+use crate::demo::policy::{KeptFrom, KeyPolicy, Place, Policy};
 use crate::promise::Promise;
 use crate::scenario::{Check, Scenario, Step};
 use crate::yaml;
@@ -27,7 +27,7 @@ use expected::Demo;
 use futures::{StreamExt, TryStreamExt};
 use page::Matrix;
 use pair::{Pair, compare};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -145,7 +145,24 @@ pub async fn make(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pairs,
         not_kept,
+        beside: beside(contracts),
     })
+}
+
+/// Terms to which no target is held, and the contracts that have them.
+fn beside(contracts: &[Contract]) -> BTreeMap<&'static str, Vec<String>> {
+    let mut beside: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for contract in contracts {
+        for term in contract.terms() {
+            if !term.judged && term.says.is_some() {
+                beside
+                    .entry(term.name)
+                    .or_default()
+                    .push(contract.name.clone());
+            }
+        }
+    }
+    beside
 }
 
 /// All that a demo does that keeps a contract: what that says, and else what the demo does by itself.
@@ -189,6 +206,8 @@ async fn recorded(
         options,
         selection,
         contract: Some(does.clone()),
+        // Where no key is read, one is sent all the same: that it protects nothing must show.
+        sent: (policy.key.place == Place::Nothing).then(KeyPolicy::default),
         ..Trial::default()
     };
     match tokio::time::timeout(LONGEST, trial.record()).await {
@@ -247,6 +266,7 @@ fn failures(run: &Recorded) -> BTreeSet<FailureClass> {
         .filter_map(|variant| match variant.as_str() {
             "invalid" => Some(FailureClass::PreExecutionValidation),
             "declined" => Some(FailureClass::BusinessDeclined),
+            "rate-limited" => Some(FailureClass::RateLimited),
             other => other
                 .starts_with("fails")
                 .then_some(FailureClass::Server5xx),

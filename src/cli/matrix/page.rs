@@ -12,6 +12,8 @@ pub struct Matrix {
     pub pairs: Vec<Pair>,
     /// Contracts that a demo cannot keep; it is held to them all the same.
     pub not_kept: Vec<(String, String)>,
+    /// Terms to which no target is held, and the contracts that have them.
+    pub beside: BTreeMap<&'static str, Vec<String>>,
 }
 
 impl Matrix {
@@ -61,7 +63,9 @@ impl Matrix {
              none. What should differ was told from the two contracts alone, before anything was looked\n\
              at: `!` marks a cell in which it came otherwise, `+n` are differences that the run does not\n\
              show. `*` marks a demo that gives tenants each other's results, as its contract has it: that\n\
-             fails point 6 of the checklist under every contract, its own included.\n\n{}.\n\n",
+             fails point 6 of the checklist under every contract, its own included. `#` marks a demo that\n\
+             reads no keys, as its contract has none; in the runs of this page keys are sent to it all the\n\
+             same, and each repeat is executed: that breaks the invariants under every contract.\n\n{}.\n\n",
             self.version,
             self.summary()
         );
@@ -85,6 +89,20 @@ impl Matrix {
             page.push_str("\n## Contracts without a row\n\n");
             for (name, why) in &self.not_kept {
                 let _ = writeln!(page, "* {name}: {why}.");
+            }
+        }
+        if !self.beside.is_empty() {
+            page.push_str(
+                "\n## Of what no cell tells\n\n\
+                 Contracts also say what no target is held to: it helps to judge, or is for people.\n\n",
+            );
+            for (term, contracts) in &self.beside {
+                let _ = writeln!(
+                    page,
+                    "* {term} ({}): {}",
+                    why_beside(term),
+                    contracts.join(", ")
+                );
             }
         }
         page.push_str("\n## In what they differ\n");
@@ -113,10 +131,32 @@ fn cell(pair: &Pair) -> String {
     if pair.leaks {
         cell.push('*');
     }
+    if pair.unprotected {
+        cell.push('#');
+    }
     if !pair.unexpected.is_empty() {
         cell.push('!');
     }
     cell
+}
+
+/// Why no target is held to a term.
+pub(super) fn why_beside(term: &str) -> &'static str {
+    match term {
+        "key" => "it says how keys are sent",
+        "key-required" => "missing-key shows what comes of it",
+        "methods" | "ignored-methods" => "the target file says which operations take keys",
+        "fingerprint" => "mismatch and equality show what comes of it",
+        "precedence" => "it decides what an answer means when two refusals apply",
+        "not-applicable" => {
+            "it is about operations that take no keys, and what is tried here takes them"
+        }
+        "transient" => "by it the class of a failure is told",
+        "retry" => "it binds clients",
+        "lookup" => "point 9 of the checklist shows it, on operations that can be looked up",
+        "errors" => "the promises name what of an error counts",
+        _ => "",
+    }
 }
 
 fn in_what(pair: &Pair) -> String {

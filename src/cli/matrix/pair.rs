@@ -4,8 +4,9 @@ use super::expected::{Demo, Expected};
 use crate::contract::Contract;
 use crate::demo::policy::Gives;
 use crate::judge::Finding;
+use crate::outcome::Meaning;
 use crate::promise::{Level, Promise};
-use crate::scenario::{Check, Expectation};
+use crate::scenario::{Check, Expectation, OutcomeBound};
 use crate::verdict::Verdict;
 
 /// The point of the checklist that results are given to their owners only.
@@ -25,6 +26,9 @@ pub struct Pair {
     /// Whether the demo gives tenants each other's results, as its contract has it: that breaks an
     /// invariant, whatever it is held to.
     pub leaks: bool,
+    /// Whether the demo looks at no key, as its contract has it: that breaks invariants, whatever it
+    /// is held to.
+    pub unprotected: bool,
     /// What came otherwise than expected, in sentences.
     pub unexpected: Vec<String>,
 }
@@ -58,6 +62,7 @@ pub(super) fn compare(
         differs: Vec::new(),
         hidden: Vec::new(),
         leaks: false,
+        unprotected: false,
         unexpected: Vec::new(),
     };
     for promise in Promise::ALL {
@@ -86,6 +91,10 @@ pub(super) fn compare(
             pair.leaks = true;
             continue;
         }
+        if demo.reads_no_keys() && is_about_repeats(&expectation.check) {
+            pair.unprotected = true;
+            continue;
+        }
         pair.unexpected
             .push(format!("{}: {}", finding.name, finding.reason));
     }
@@ -106,6 +115,19 @@ fn follows(demo: &Demo<'_>, held: &Contract, expectation: &Expectation) -> bool 
             differs(Promise::Replay) || !stored
         }
         (_, None) => false,
+    }
+}
+
+/// Whether a check is against executing a repeated request, and not about how the API fails.
+fn is_about_repeats(check: &Check) -> bool {
+    match check {
+        Check::Effects { .. } | Check::OneResource { .. } | Check::SameResponse { .. } => true,
+        Check::Outcome { bound, .. } => match bound {
+            OutcomeBound::Never(outcome) => outcome.may_be(Meaning::Executed),
+            OutcomeBound::Is(outcome) => !outcome.may_be(Meaning::Executed),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -1,8 +1,9 @@
 //! Tests of what is expected of two contracts, and of how that is held against findings.
 
 use super::expected::{Demo, Expected};
+use super::page::why_beside;
 use super::pair::{Pair, compare};
-use super::whole;
+use super::{beside, whole};
 use crate::checklist::ItemId;
 use crate::cli::policy::policy_of;
 use crate::contract::{Contract, FailureClass, PROFILES, named};
@@ -51,9 +52,28 @@ fn a_demo_must_break_nothing_of_the_contract_that_it_keeps() {
 fn what_differs_is_told_from_the_two_contracts() {
     use Promise::{
         AfterFailure, Expired, FirstSent, InProgress, KeyCase, MalformedKey, Mismatch, MissingKey,
-        OtherOperation, OtherPrincipal, Replay, ReplayMarker, Retention,
+        OtherOperation, OtherPrincipal, Replay, ReplayMarker, Retention, StoreUnavailable,
     };
-    let cases: [(&str, &str, &[Promise]); 9] = [
+    let cases: [(&str, &str, &[Promise]); 12] = [
+        ("worldpay", "demo", &[StoreUnavailable]),
+        (
+            "adyen",
+            "worldpay",
+            &[InProgress, MalformedKey, StoreUnavailable],
+        ),
+        (
+            "rfc-9110-methods",
+            "brandur",
+            &[
+                Replay,
+                InProgress,
+                Mismatch,
+                MissingKey,
+                MalformedKey,
+                Retention,
+                AfterFailure,
+            ],
+        ),
         ("demo", "generic", &[]),
         ("demo", "ietf-draft-07", &[]),
         (
@@ -131,6 +151,43 @@ fn held_to(kept: &str, held: &str, unless: Option<Promise>, found: Finding) -> P
         &held,
         &[(&expectation(unless), found)],
     )
+}
+
+#[test]
+fn of_every_term_that_no_target_is_held_to_it_is_said_why() {
+    let contracts: Vec<Contract> = PROFILES
+        .iter()
+        .map(|profile| named(profile.name).expect("it is built in"))
+        .collect();
+    let beside = beside(&contracts);
+    assert!(beside.contains_key("not-applicable"), "{beside:?}");
+    for term in beside.keys() {
+        assert_ne!(why_beside(term), "", "{term}");
+    }
+}
+
+#[test]
+fn a_demo_that_reads_no_keys_breaks_the_invariants_by_its_contract() {
+    let repeats = |found: Verdict| {
+        let (does, policy) = keeping("gcs-preconditions").expect("the demo can be it");
+        let held = named("generic").expect("it is built in");
+        let one_resource = Expectation {
+            check: Check::OneResource { of: Vec::new() },
+            ..expectation(None)
+        };
+        let found = finding(None, found);
+        compare(&demo(&does, &policy), &held, &[(&one_resource, found)])
+    };
+    let broken = repeats(Verdict::Fail);
+    assert!(broken.unprotected && broken.unexpected.is_empty());
+    assert!(!repeats(Verdict::Pass).unprotected);
+    let other = held_to(
+        "gcs-preconditions",
+        "generic",
+        None,
+        finding(None, Verdict::Fail),
+    );
+    assert_eq!(other.unexpected.len(), 1);
 }
 
 #[test]

@@ -136,6 +136,10 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
         }
     };
 
+    let skew = match round.vantage {
+        Some(_) => SKEW_OF_PLACES,
+        None => SKEW,
+    };
     let success = |other: &&Exchange| {
         other
             .response
@@ -221,7 +225,7 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
                 && same_scope(other, this)
         }),
         may_be_done: own_earlier().any(may_be_done),
-        crowded: own().any(|other| began(other) < over(this) + SKEW && sent < over(other)),
+        crowded: own().any(|other| began(other) < over(this) + skew && sent < over(other)),
         like_foreign,
         since_first,
         aged: aged.max(this.key.backdated),
@@ -246,6 +250,9 @@ fn may_be_done(exchange: &Exchange) -> bool {
 /// By how much our own clock may be late in noting that a request was sent: the thread that hands
 /// its last byte to the kernel can be set aside before it reads the time.
 const SKEW: Duration = Duration::from_millis(20);
+
+/// By how much the clocks of two places may differ.
+pub const SKEW_OF_PLACES: Duration = Duration::from_millis(250);
 
 /// Whether two exchanges carry one key; keyless ones share a pseudo-key per marker.
 fn shares_key(one: &Exchange, other: &Exchange) -> bool {

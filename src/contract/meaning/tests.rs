@@ -258,10 +258,32 @@ fn another_payload_is_refused_answered_or_executed() {
 
 #[test]
 fn failures_and_refusals_are_remembered_or_not() {
-    use Meaning::{Executed, InFlight, Invalid, ReplayedFailure, ServerError, Unauthorized};
+    use Meaning::{
+        Executed, InFlight, Invalid, RateLimited, ReplayedFailure, ServerError, Unauthorized,
+    };
     let stored = "extends: generic\nafter: { server-5xx: { is: stored, strength: must } }";
+    let keeps_429 = "extends: generic\nafter: { rate-limited: { is: stored, strength: must } }";
     let nobody = || got(401).by(PrincipalRole::Nobody);
-    let cases: [(&str, &str, Vec<Exchange>, &[Meaning]); 9] = [
+    let cases: [(&str, &str, Vec<Exchange>, &[Meaning]); 13] = [
+        (
+            "the stored 429",
+            keeps_429,
+            vec![got(429), got(429)],
+            &[ReplayedFailure],
+        ),
+        ("the first 429", keeps_429, vec![got(429)], &[RateLimited]),
+        (
+            "another 429",
+            GENERIC,
+            vec![got(429), got(429)],
+            &[RateLimited],
+        ),
+        (
+            "a 429 with the marker of replays",
+            DEMO,
+            vec![got(429), got(429).header("Idempotency-Replayed", "true")],
+            &[ReplayedFailure],
+        ),
         (
             "500, then told to wait",
             GENERIC,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::demo::policy::{
     Element, Expired, Fate, Fates, FirstSent, Form, Gives, InProgress, KeyPolicy, Marker, Mismatch,
-    Place, Policy, Principals, Refusal, Replay, Routes, Said, Step, Unkeyed,
+    Place, Policy, Principals, Refusal, Replay, Routes, Said, Step, StoreDown, Unkeyed,
 };
 
 async fn keeping(policy: Policy) -> Subject {
@@ -177,6 +177,7 @@ async fn failures_are_stored_or_block_the_key_where_the_policy_says_so() {
             validation: fate,
             declined: fate,
             server_error: fate,
+            rate_limited: fate,
         },
         ..own()
     };
@@ -204,6 +205,60 @@ async fn failures_are_stored_or_block_the_key_where_the_policy_says_so() {
         api.send(&send).await;
         assert_eq!(api.send(&send).await.problem(), "key-reused");
     }
+}
+
+#[tokio::test]
+async fn a_429_is_what_its_key_is_answered_where_the_policy_stores_it() {
+    let api = keeping(Policy {
+        after: Fates {
+            rate_limited: Fate::Stored,
+            ..Fates::default()
+        },
+        ..own()
+    })
+    .await;
+    let send = |number: usize| Send::payment(&format!("k{number}"), "r").behaviour("limited");
+    for number in 0..3 {
+        assert_eq!(api.send(&send(number)).await.status, StatusCode::CREATED);
+    }
+    let refused = api.send(&send(3)).await;
+    assert_eq!(refused.problem(), "rate-limited");
+    assert!(!refused.is_replay());
+    // The key is asked for without what the limit is about.
+    let again = api.send(&Send::payment("k3", "r")).await;
+    assert_eq!(again.status, StatusCode::TOO_MANY_REQUESTS);
+    assert!(again.is_replay());
+    assert_eq!(api.payments("r").await, 3);
+}
+
+#[tokio::test]
+async fn without_its_records_the_api_does_what_the_policy_says() {
+    let down = |store_down| Policy {
+        store_down,
+        ..own()
+    };
+    let api = keeping(down(StoreDown::Execute)).await;
+    let send = Send::payment("k", "r");
+    let first = api.send(&send).await;
+    api.admin("/store/down").await;
+    let during = api.send(&send).await;
+    assert_eq!(during.status, StatusCode::CREATED);
+    assert_ne!(during.id(), first.id());
+    api.admin("/store/up").await;
+    assert_eq!(api.send(&send).await.id(), first.id());
+    assert_eq!(api.payments("r").await, 2);
+
+    let code = vec![Step::Member("errorCode".to_owned())];
+    let look = Refusal {
+        members: vec![(code, Said::Text("703".to_owned()))],
+        ..Refusal::of(503)
+    };
+    let api = keeping(down(StoreDown::Refuse(look))).await;
+    api.admin("/store/down").await;
+    let refused = api.send(&send).await;
+    assert_eq!(refused.problem(), "store-unavailable");
+    assert_eq!(refused.json()["errorCode"], "703");
+    assert_eq!(api.payments("r").await, 0);
 }
 
 #[tokio::test]

@@ -60,7 +60,7 @@ fn block(report: &Report, broken: &Broken<'_>, look: &Look, text: &mut String) {
         else {
             continue;
         };
-        let _ = writeln!(text, "  round {number}:");
+        let _ = writeln!(text, "  {}:", evidence::title(case, round));
         let all = look.detail == Detail::Verbose;
         for row in evidence::tables(round, &marked, all, look.width - 4).lines() {
             let _ = writeln!(text, "    {row}");

@@ -137,7 +137,10 @@ fn evidence(
     html! {
         div class="evidence" {
             @if case.transcript.rounds.len() > 1 {
-                p class="round" { "Round " (round.number) " of " (case.transcript.rounds.len()) }
+                p class="round" {
+                    "Round " (round.number) " of " (case.transcript.rounds.len())
+                    @if let Some(place) = case.transcript.place_of(round) { ", place " (place) }
+                }
             }
             (super::timeline::draw(round, marked))
             @for broken in &round.broken { p class="fault" { (line(broken)) } }

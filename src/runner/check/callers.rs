@@ -3,7 +3,7 @@
 
 use super::sheet::Sheet;
 use crate::runner::rendering::Filling;
-use crate::runner::spec::fresh_word;
+use crate::runner::words::fresh_word;
 use crate::runner::world::World;
 use crate::scenario::PrincipalRole;
 use crate::target::operation::{Operation, ProbeSource};

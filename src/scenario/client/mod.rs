@@ -129,7 +129,7 @@ pub enum ClientFault {
 }
 
 /// When a connection is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropAt {
     /// Before a byte of the request is read.
@@ -161,7 +161,7 @@ pub struct Pause {
 }
 
 /// The two forms of `Retry-After`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PauseForm {
     /// A number of seconds.
@@ -224,12 +224,6 @@ impl fmt::Display for ClientFault {
                 Ok(())
             }
         }
-    }
-}
-
-impl Serialize for ClientFault {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 

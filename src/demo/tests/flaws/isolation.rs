@@ -16,11 +16,11 @@ struct Damage {
 fn damage(flaw: Flaw) -> Damage {
     let (surely, perhaps): (&[_], &[_]) = match flaw {
         Flaw::IgnoresKeys => (&["replay", "burst"], EVERYTHING),
-        Flaw::ChecksThenSets => (&["burst"], &[]),
+        Flaw::ChecksThenSets => (&["burst"], &["hang-up"]),
         Flaw::ChecksThenSets1Ms
         | Flaw::ChecksThenSets100Us
         | Flaw::ChecksThenSets20Us
-        | Flaw::LastWriterWins => (&[], &["burst"]),
+        | Flaw::LastWriterWins => (&[], &["burst", "hang-up"]),
         Flaw::ClaimsPerWorker
         | Flaw::LetsClaimRunOut
         | Flaw::LetsClaimRunOutAtTimes

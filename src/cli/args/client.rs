@@ -1,0 +1,54 @@
+//! What `client` is told.
+
+use super::output::Output;
+use super::selection::Selection;
+use super::target::Filling;
+use super::value::habit;
+use crate::demo_client::Habit;
+use std::path::PathBuf;
+
+/// The arguments of `client`.
+#[derive(Debug, clap::Args)]
+pub struct ClientArgs {
+    /// The target file.
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// Grade the demo client with this habit instead of a command (see `idemspec list habits`).
+    #[arg(long, value_name = "NAME", value_parser = habit, conflicts_with_all = ["target", "upstream", "contract", "command"])]
+    pub habit: Option<Habit>,
+    /// The API that requests are let through to; without it, the demo API, as the contract says.
+    #[arg(long, value_name = "URL")]
+    pub upstream: Option<String>,
+    /// Grade against this contract instead of the target file's.
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
+    /// How the target file is filled in.
+    #[command(flatten)]
+    pub filling: Filling,
+    /// A folder with scenarios of your own, beside the built-in ones.
+    #[arg(long, value_name = "DIR")]
+    pub scenarios: Option<PathBuf>,
+    /// Commands that run at once.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub jobs: usize,
+    /// Write down everything that judging needs, for `idemspec report`.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Which scenarios.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// What is shown and written.
+    #[command(flatten)]
+    pub output: Output,
+    /// The command that makes one operation at $IDEMSPEC_URL, and its arguments.
+    #[arg(last = true, required_unless_present = "habit", value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// The arguments of the demo client.
+#[derive(Debug, clap::Args)]
+pub struct DemoClientArgs {
+    /// What it does.
+    #[arg(value_parser = habit)]
+    pub habit: Habit,
+}

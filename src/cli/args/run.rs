@@ -1,0 +1,81 @@
+//! What `run` and `demo` are told.
+
+use super::output::Output;
+use super::selection::Selection;
+use super::target::Filling;
+use super::value::{duration, flaw, instant, variant};
+use crate::demo::{Flaw, Variant};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+/// The arguments of `run`.
+#[derive(Debug, clap::Args)]
+pub struct RunArgs {
+    /// The target file; of several, each has reports of its own, named after it.
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<PathBuf>,
+    /// Which scenarios.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// Grade against this contract instead of the target file's.
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
+    /// How the target file is filled in.
+    #[command(flatten)]
+    pub filling: Filling,
+    /// A host that may be written to, beside those that the target file names (repeatable).
+    #[arg(long, value_name = "HOST")]
+    pub allow_host: Vec<String>,
+    /// A folder with scenarios of your own, beside the built-in ones.
+    #[arg(long, value_name = "DIR")]
+    pub scenarios: Option<PathBuf>,
+    /// Do not hold the target file against the API first.
+    #[arg(long)]
+    pub no_check: bool,
+    /// Show every request that would be sent; send nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Write down at once all that is made, for `idemspec cleanup` after a run that was killed.
+    #[arg(long, value_name = "FILE")]
+    pub ledger: Option<PathBuf>,
+    /// Begin at this instant, such as 2026-12-01T12:00:00Z. With --seed it is one of several places
+    /// that make the same run, with the same keys at the same time: it records what it sees, and
+    /// `report --merge` judges what all of them saw as one.
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub start_at: Option<SystemTime>,
+    /// From one of several places: the time from one round to the next, the same everywhere.
+    #[arg(long, value_name = "DURATION", value_parser = duration, requires_all = ["start_at", "seed"])]
+    pub pace: Option<Duration>,
+    /// Write down everything that judging needs, for `idemspec report`.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// What is shown and written.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The arguments of `demo`.
+#[derive(Debug, clap::Args)]
+pub struct DemoArgs {
+    /// The defect to plant in the demo (see `idemspec list flaws`).
+    #[arg(long, value_name = "NAME", value_parser = flaw)]
+    pub flaw: Option<Flaw>,
+    /// Let the demo behave in another way that is right (see `idemspec list variants`).
+    #[arg(long, value_name = "NAME", value_parser = variant)]
+    pub variant: Option<&'static Variant>,
+    /// Let the demo keep this contract, and grade it against that; a variant is only graded against it.
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
+    /// Do not hold the target file against the API first.
+    #[arg(long)]
+    pub no_check: bool,
+    /// Which scenarios.
+    #[command(flatten)]
+    pub selection: Selection,
+    /// Write down everything that judging needs, for `idemspec report`.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// What is shown and written.
+    #[command(flatten)]
+    pub output: Output,
+}
