@@ -10,7 +10,7 @@ use crate::contract::{Contract, KeyRules, RetentionClock};
 use crate::hook::HookName;
 use crate::scenario::{
     Amount, Case, Close, FirstSent, LookupBy, Moment, Need, OperationRole, PrincipalRole, Quantity,
-    Request, Scenario, Step, TimeSpan, When,
+    Request, Scenario, Signature, Step, TimeSpan, When,
 };
 use crate::target::Target;
 use crate::target::key::{Carrier, KeyPlace, singular_path};
@@ -123,20 +123,33 @@ pub fn plan(
             selection.operations.is_empty() || selection.operations.contains(&operation.name)
         })
         .collect();
-    let is_keyless = |operation: &Operation| operation.key == Some(KeyPlace::None);
+    let is_keyless = |operation: &Operation| {
+        operation.key == Some(KeyPlace::None) || operation.consumer.is_some()
+    };
     let with_a_key = selected.iter().position(|operation| !is_keyless(operation));
+    let consuming = selected
+        .iter()
+        .position(|operation| operation.consumer.is_some());
     for (number, operation) in selected.into_iter().enumerate() {
         let Some(contract) = contracts.get(&operation.name) else {
             continue;
         };
         for scenario in scenarios {
-            // What is about keys is not even missing from an operation that takes none, as long as
-            // another one shows it. Where none does, it is missing once.
-            let misses = number == with_a_key.unwrap_or_default();
-            if is_keyless(operation) && !misses && scenario.needs.contains(&Need::Key) {
+            // What is about keys, or about receiving events, is not even missing from an operation
+            // that does neither, as long as another one shows it. Where none does, it is missing once.
+            let of_keys = scenario.needs.contains(&Need::Key);
+            let of_consumers = scenario.needs.contains(&Need::Consumer);
+            let misses = |of: Option<usize>| number == of.unwrap_or_default();
+            if of_keys && is_keyless(operation) && !misses(with_a_key)
+                || of_consumers && operation.consumer.is_none() && !misses(consuming)
+            {
                 continue;
             }
             for (index, case) in scenario.cases.iter().enumerate() {
+                // Whoever owns what an event is about, its sender is one and the same.
+                if operation.consumer.is_some() && !of_consumers && has_other_callers(case) {
+                    continue;
+                }
                 if selection.wants(scenario, case) {
                     let fit = Fit {
                         target,
@@ -152,6 +165,15 @@ pub fn plan(
         }
     }
     Plan { cases }
+}
+
+/// Whether somebody else than the owner sends in it.
+fn has_other_callers(case: &Case) -> bool {
+    case.leaves().filter_map(Step::request).any(|request| {
+        request
+            .principal
+            .is_some_and(|principal| principal != PrincipalRole::Owner)
+    })
 }
 
 /// One case on one operation.
@@ -257,6 +279,7 @@ impl Fit<'_> {
         let name = &self.operation.name;
         let probes = &self.operation.effects;
         let ok = match need {
+            Need::Key if self.operation.consumer.is_some() => false,
             Need::Key => {
                 return self
                     .key_place()
@@ -282,8 +305,12 @@ impl Fit<'_> {
                     || lookup.by_reference.is_some()
                     || lookup.by_identity.is_some()
             }
+            Need::Consumer => self.operation.consumer.is_some(),
+            Need::Signature => self.operation.signing.is_some(),
             Need::Documents => self.target.documents.is_some(),
             Need::Sink => self.target.sink.is_some() && self.operation.events.is_some(),
+            Need::Outage => self.sink(|sink| sink.outage.is_some()),
+            Need::OrderedEvents => self.sink(|sink| sink.ordered),
             Need::Replicas => self.target.base_urls.len() > 1,
             Need::Retention => self.contract.retention.is_some(),
             Need::RetentionEnd => self
@@ -300,7 +327,7 @@ impl Fit<'_> {
             return Ok(());
         }
         Err(match need {
-            Need::Key => format!("{name} has no key"),
+            Need::Key => format!("the key of {name} is the id of an event (kind: consumer)"),
             Need::Body => format!("{name} sends no body"),
             Need::Json => format!("{name} sends no JSON"),
             Need::HeaderKey => format!("the key of {name} travels in no header"),
@@ -316,10 +343,19 @@ impl Fit<'_> {
             Need::Bound => format!("{name} has no probe with a bound"),
             Need::Prepare => format!("nothing is asked for before {name} (prepare)"),
             Need::Lookup => format!("{name} declares no lookup"),
+            Need::Consumer => format!("{name} receives no events (kind: consumer)"),
+            Need::Signature => format!("how {name} is signed is not said (sign)"),
             Need::Documents => "the target file names no documents".to_owned(),
             Need::Sink => format!(
                 "{name} declares no events that our receiver could get (sink, and effects.NAME.webhook)"
             ),
+            Need::Outage => {
+                "the target does not say which outage of a receiver it survives (sink.outage)"
+                    .to_owned()
+            }
+            Need::OrderedEvents => {
+                "the target does not say that its events come in order (sink.ordered)".to_owned()
+            }
             Need::Replicas => "base-url names one instance only".to_owned(),
             Need::Retention => format!("the contract {} declares no retention", self.contract.name),
             Need::RetentionEnd => format!(
@@ -335,6 +371,10 @@ impl Fit<'_> {
                 self.contract.name
             ),
         })
+    }
+
+    fn sink(&self, says: fn(&crate::target::sink::Sink) -> bool) -> bool {
+        self.target.sink.as_ref().is_some_and(says)
     }
 
     fn step(&self, step: &Step) -> Result<(), String> {
@@ -426,9 +466,22 @@ impl Fit<'_> {
         if let Some(moment) = &request.at {
             self.moment(moment)?;
         }
+        if request.signature != Signature::Good {
+            self.need(Need::Signature)?;
+        }
         let Some(fault) = &request.fault else {
             return Ok(());
         };
+        let publishes = operation
+            .consumer
+            .as_ref()
+            .is_some_and(|consumer| consumer.publish.is_some());
+        if publishes {
+            return Err(format!(
+                "{name} is published: nothing of it can be cut",
+                name = operation.name
+            ));
+        }
         if fault.close() == Some(Close::RstStream)
             && self.target.http != crate::target::HttpVersion::Http2
         {

@@ -6,16 +6,22 @@ use idemspec::cli::client::builtin::habit_report;
 use idemspec::demo_client::Habit;
 use idemspec::grade::Report;
 use idemspec::verdict::Verdict;
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 /// Commands of one audit that run at once.
 const JOBS: usize = 4;
 
 /// The habits whose retries for ever show more than the other scenarios do.
-const LASTING: [Habit; 4] = [
+const LASTING: [Habit; 7] = [
     Habit::Correct,
     Habit::PausesAlike,
     Habit::RetriesInLayers,
+    Habit::NeverPauses,
+    Habit::RetriesForEver,
+    Habit::NeverLooksUp,
     Habit::RetriesAtOnceFirst,
 ];
 
@@ -106,4 +112,66 @@ fn a_key_that_was_kept_on_disk_survives_the_end_of_the_client() {
         .find(|finding| finding.id == "key-survives")
         .expect("it is among the scenarios");
     assert_eq!(survives.verdict, Verdict::Pass, "{}", survives.reason);
+}
+
+/// The findings of an audit that watches the demo client with a habit, started elsewhere.
+fn watched(habit: &str) -> Value {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = "target: T\nbase-url: http://127.0.0.1:1\nkey: Idempotency-Key\nclient: { patience: 1s }\noperations:\n  pay: { request: { method: POST, path: /payments, json: {} } }\n";
+    std::fs::write(folder.path().join("t.yaml"), target).expect("it is written");
+    let mut audit = Command::new(env!("CARGO_BIN_EXE_idemspec"));
+    audit.current_dir(folder.path());
+    audit.args(["client", "--target", "t.yaml", "--for", "6s", "-q"]);
+    audit.args(["--scenario", "client/lost", "--scenario", "client/restart"]);
+    audit.args(["--scenario", "client/refused", "--report", "json=r.json"]);
+    audit.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut audit = audit.spawn().expect("it runs");
+    let mut said = BufReader::new(audit.stderr.take().expect("it is piped"));
+    let mut line = String::new();
+    said.read_line(&mut line).expect("it says where it is");
+    let url = line
+        .split([' ', ','])
+        .find(|word| word.starts_with("http:"));
+    let url = url.unwrap_or_else(|| panic!("{line}"));
+    // Until nobody listens any more.
+    for _ in 0..12 {
+        let mut client = Command::new(env!("CARGO_BIN_EXE_idemspec"));
+        client.args(["demo-client", habit]).env("IDEMSPEC_URL", url);
+        client.output().expect("it runs");
+    }
+    audit.wait().expect("it ends");
+    let text = std::fs::read_to_string(folder.path().join("r.json"));
+    serde_json::from_str(&text.expect("it was written")).expect("it is JSON")
+}
+
+#[test]
+fn clients_that_were_started_elsewhere_are_judged_as_far_as_they_can_be() {
+    let habits = ["correct", "new-key-per-attempt"];
+    let [right, wrong] = habits.map(|habit| std::thread::spawn(move || watched(habit)));
+    let findings = |report: &Value| {
+        let cases = report["scenarios"].as_array().expect("a list").clone();
+        let all = cases
+            .iter()
+            .flat_map(|case| case["findings"].as_array().expect("a list").clone());
+        all.collect::<Vec<_>>()
+    };
+    let right = right.join().expect("it ends");
+    let passes = findings(&right)
+        .iter()
+        .filter(|finding| finding["verdict"] == "pass")
+        .count();
+    assert!(passes > 0, "{}", right["headlines"]);
+    for finding in findings(&right) {
+        assert_ne!(finding["verdict"], "fail", "{finding}");
+        if finding["id"] == "key-survives" {
+            assert_eq!(finding["verdict"], "skip", "it needs a command");
+        }
+    }
+    // Its requests are alike and have a key each: whether they are one operation cannot be told.
+    for finding in findings(&wrong.join().expect("it ends")) {
+        assert_ne!(finding["verdict"], "fail", "{finding}");
+        if finding["id"] == "same-key" {
+            assert_eq!(finding["verdict"], "inconclusive", "{finding}");
+        }
+    }
 }

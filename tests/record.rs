@@ -393,8 +393,18 @@ fn a_clients_record_has_the_same_report_as_its_run_and_is_as_the_schema_says() {
         "client/retry-after#date",
     ];
     let kept = ["--record", "record.json", "--report", "json=run.json"];
-    let (code, said) = idemspec(folder, &[&run[..], &wanted, &kept].concat());
+    let page = ["--report", "html=run.html"];
+    let (code, said) = idemspec(folder, &[&run[..], &wanted, &kept, &page].concat());
     assert_eq!(code, Some(1), "{said}");
+    let page = text(folder, "run.html");
+    for shown in [
+        "lost: 2 attempts",
+        "connection closed after the work was done",
+        "asked: 2 attempts",
+        "answered 503 with Retry-After 3s as a date",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
     let again = ["report", "record.json", "-q", "--report", "json=again.json"];
     assert_eq!(idemspec(folder, &again), (Some(1), said));
     assert!(text(folder, "run.json") == text(folder, "again.json"));

@@ -25,7 +25,7 @@ use crate::grade::{Report, RunInfo};
 use crate::plan::{self, Plan};
 use crate::runner::{Agreement, RunResult, Runner};
 use crate::scenario::Scenario;
-use crate::target::Target;
+use crate::target::{HttpVersion, Target};
 use crate::yaml;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -148,6 +148,7 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         contract: named.or(kept.contract),
         settle: kept.settle,
         sent: None,
+        http2: kept.http2,
     };
     runtime()?.block_on(async {
         let (stage, mut job) = demo_job(trial).await?;
@@ -175,6 +176,8 @@ pub struct Trial {
     pub settle: Option<Duration>,
     /// Where keys are sent; `None` is where the demo reads them.
     pub sent: Option<KeyPolicy>,
+    /// HTTP/2 is spoken, and not HTTP/1.1.
+    pub http2: bool,
 }
 
 impl Trial {
@@ -188,6 +191,7 @@ impl Trial {
             kept: Kept::Variant(variant),
             contract: Some(target::allowing(variant)?),
             settle: variant.settle,
+            http2: variant.http2,
             ..Trial::default()
         })
     }
@@ -226,10 +230,14 @@ async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
         contract,
         settle,
         sent,
+        http2,
     } = trial;
     let scenarios = select::selected(select::built_in()?, &selection)?;
     let (stage, mut ready) = stage::set(options, &scenarios, kept, contract, sent).await?;
     ready.target.settle = settle.unwrap_or(ready.target.settle);
+    if http2 {
+        ready.target.http = HttpVersion::Http2;
+    }
     let scenarios = shared(scenarios);
     let job = Job {
         places: places::of(&ready.target, &scenarios, None),

@@ -240,6 +240,7 @@ mod tests {
                     id: "answered".to_owned(),
                     level: Level::Must,
                     unless: None,
+                    condition: None,
                     check: Check::Exists {
                         of: "first".to_owned(),
                     },

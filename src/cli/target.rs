@@ -236,10 +236,15 @@ fn contracts(
     let files = |path: &str, from: &str| surroundings.file(Path::new(path), from);
     let mut contracts = BTreeMap::new();
     for operation in &target.operations {
+        // What an API promises of its keys says nothing of how it receives events.
+        let common = target
+            .contract
+            .as_ref()
+            .filter(|_| operation.consumer.is_none());
         let contract = match &instead {
-            Some(contract) => contract.clone(),
-            None => {
-                let own = operation.contract.as_ref().or(target.contract.as_ref());
+            Some(contract) if operation.consumer.is_none() => contract.clone(),
+            _ => {
+                let own = operation.contract.as_ref().or(common);
                 contract::resolve_with(own, &files).map_err(bad)?
             }
         };

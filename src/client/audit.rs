@@ -6,6 +6,7 @@ use super::book::Book;
 use super::clock::Clock;
 use super::command::Running;
 use super::connection::House;
+use super::dealer::Dealer;
 use super::door::Door;
 use super::lateness::Lateness;
 use super::subject::Subject;
@@ -100,7 +101,9 @@ impl Audit {
         let book = Arc::new(Book::new(self.clock, run.clone(), MOST_ATTEMPTS));
         let began = self.clock.now();
         let lateness = Lateness::measure();
-        let (end, wrote) = match self.open(&book, run) {
+        let refuses = run.faults.contains(&ClientFault::Refuse) && self.counts_refused;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let (end, wrote) = match self.open(address, &book, None, refuses) {
             Ok(door) => {
                 let obeyed = self
                     .obey(&book, run, self.variables(run, id, state, door.address))
@@ -122,19 +125,25 @@ impl Audit {
         (facts, book.attempts())
     }
 
-    fn open(&self, book: &Arc<Book>, run: &CommandRun) -> Result<Door, String> {
+    /// Opens a door. `counts` asks for refused connections to be counted.
+    pub(super) fn open(
+        &self,
+        address: SocketAddr,
+        book: &Arc<Book>,
+        dealer: Option<Arc<Dealer>>,
+        counts: bool,
+    ) -> Result<Door, String> {
         let house = House {
             book: Arc::clone(book),
+            dealer,
             subject: Arc::clone(&self.subject),
             upstream: self.upstream.clone(),
             answers: self.answers.clone(),
             authority: Arc::clone(&self.authority),
             hold: self.client.timeout.unwrap_or(Duration::from_secs(10)) * HOLD,
         };
-        let refuses = run.faults.contains(&ClientFault::Refuse);
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        Door::open(address, Arc::new(house), refuses && self.counts_refused)
-            .map_err(|problem| format!("no port can be had: {problem}"))
+        Door::open(address, Arc::new(house), counts)
+            .map_err(|problem| format!("{address} cannot be had: {problem}"))
     }
 
     /// Runs the command to its end, or ends it.

@@ -1,6 +1,7 @@
 //! What was done to each attempt of one run of the command, and what is done to the next one.
 
 use super::clock::Clock;
+use crate::scenario::StepName;
 use crate::scenario::client::{ClientFault, CommandRun, DropAt};
 use crate::transcript::client::Attempt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -51,6 +52,16 @@ impl Book {
             kept: Mutex::default(),
             stage: watch::channel(first).0,
         }
+    }
+
+    /// Whether the command is ended as soon as a fault has fired.
+    pub(super) fn ends_command(&self) -> bool {
+        self.run.killed
+    }
+
+    /// The name of the run.
+    pub(super) fn run_name(&self) -> StepName {
+        self.run.name.clone()
     }
 
     /// The time of the audit.

@@ -3,8 +3,11 @@
 use super::answer::{Answers, Given};
 use super::book::Book;
 use super::content::Content;
+use super::dealer::Dealer;
+use super::http2::{self, Known, PREFACE};
 use super::line::Line;
 use super::message::Head;
+use super::primed::Primed;
 use super::relay::{Sides, collect, exchange, pass};
 use super::subject::{Seen, Subject, origin_form};
 use super::tls::Authority;
@@ -24,7 +27,10 @@ const HANDSHAKE: u8 = 22;
 /// What every connection of a run shares.
 #[derive(Debug)]
 pub(super) struct House {
+    /// The book of the run, or of what belongs to no operation where these are dealt.
     pub(super) book: Arc<Book>,
+    /// Who tells operations apart, where clients were started elsewhere.
+    pub(super) dealer: Option<Arc<Dealer>>,
     pub(super) subject: Arc<Subject>,
     pub(super) upstream: Upstream,
     pub(super) answers: Answers,
@@ -34,6 +40,13 @@ pub(super) struct House {
 }
 
 impl House {
+    /// Where the command is ended as soon as a fault has fired, it learns of none before its end.
+    pub(super) async fn outlive(&self, book: &Book) {
+        if book.ends_command() {
+            tokio::time::sleep(self.hold).await;
+        }
+    }
+
     /// What is written down of a request.
     fn read(&self, head: &Head, content: &Content) -> AttemptRequest {
         self.subject.read(Seen {
@@ -48,6 +61,8 @@ impl House {
 /// One connection.
 pub(super) struct Connection {
     house: Arc<House>,
+    /// The book of the request that is served.
+    book: Arc<Book>,
     number: u32,
     requests: u32,
     /// The host that the client asked a proxy for.
@@ -73,6 +88,7 @@ pub(super) async fn serve(tcp: TcpStream, house: Arc<House>) {
     // It makes answers faster; where it cannot be had they still come.
     let _ = tcp.set_nodelay(true);
     let mut connection = Connection {
+        book: Arc::clone(&house.book),
         house,
         number,
         requests: 0,
@@ -98,9 +114,8 @@ pub(super) async fn serve(tcp: TcpStream, house: Arc<House>) {
             }
             continue;
         }
-        if first.starts_with(b"PRI *") {
-            connection.refuse_http2();
-            return;
+        if !first.is_empty() && PREFACE.starts_with(&first) {
+            return connection.speak_http2().await;
         }
         match connection.request(&first).await {
             Next::Keep => {}
@@ -163,22 +178,22 @@ impl Connection {
     /// One request.
     async fn request(&mut self, first: &[u8]) -> Next {
         let house = Arc::clone(&self.house);
-        let book = &house.book;
-        let began = book.now();
+        self.book = Arc::clone(&house.book);
+        let began = self.book.now();
         let mut attempt = Attempt {
             connection: self.number,
             reused: self.requests > 0,
             protocol: self.protocol("HTTP/1.1"),
-            ..book.blank(began)
+            ..self.book.blank(began)
         };
         let method: String = first.iter().map(|byte| char::from(*byte)).collect();
         let method = method.split(' ').next().unwrap_or_default();
         if house.subject.has_method(method)
-            && let Some(fault) = book.take_unread()
+            && let Some(fault) = self.book.take_unread()
         {
             attempt.fault = fault;
-            book.enter(attempt);
-            book.fired();
+            self.book.enter(attempt);
+            self.book.fired();
             return closing(fault);
         }
         let head = loop {
@@ -200,6 +215,14 @@ impl Connection {
         let operation = house.subject.operation(head.method(), target);
         attempt.operation = operation.map(str::to_owned);
         attempt.looks_up = house.subject.looks_up(head.method(), target);
+        if let (Some(dealer), Some(operation)) = (&house.dealer, operation) {
+            match self.read_ahead(&head).await {
+                Ok(request) => self.take_book(dealer.book(operation, &request)),
+                Err(_) => return Next::Close,
+            }
+            attempt.run = self.book.run_name();
+        }
+        let book = Arc::clone(&self.book);
         let fault = match operation {
             Some(_) => book.take_next(),
             None => ClientFault::Pass,
@@ -219,8 +242,26 @@ impl Connection {
         });
         if fault != ClientFault::Pass {
             book.fired();
+            house.outlive(&book).await;
         }
         done
+    }
+
+    /// Reads a whole request, and puts its body back: what it names its operation by may stand
+    /// anywhere in it.
+    async fn read_ahead(&mut self, head: &Head) -> std::io::Result<AttemptRequest> {
+        let mut content = Content::default();
+        let body = collect(&mut self.line, &mut self.buffer, head, &mut content).await?;
+        let mut buffer = BytesMut::from(&body[..]);
+        buffer.unsplit(std::mem::take(&mut self.buffer));
+        self.buffer = buffer;
+        Ok(self.house.read(head, &content))
+    }
+
+    fn take_book(&mut self, own: Option<Arc<Book>>) {
+        if let Some(own) = own {
+            self.book = own;
+        }
     }
 
     /// Does to a request what its fault says.
@@ -239,8 +280,8 @@ impl Connection {
         };
         // What comes now may be cut short by the end of the command.
         let request = self.house.read(head, content);
-        let book = &self.house.book;
-        book.amend(place, |attempt| attempt.request = Some(request));
+        self.book
+            .amend(place, |attempt| attempt.request = Some(request));
         if let Some(given) = self.house.answers.given(fault) {
             return self.answer(&given, head, place).await;
         }
@@ -259,8 +300,7 @@ impl Connection {
                             .into(),
                     };
                     let sent = self.line.write_all(&half).await;
-                    let house = &self.house;
-                    house.book.amend(place, |attempt| {
+                    self.book.amend(place, |attempt| {
                         attempt.status = sent.is_ok().then_some(status);
                     });
                     // What was written shall be read before the end is.
@@ -279,9 +319,8 @@ impl Connection {
             while self.line.more(&mut ignored).await.unwrap_or_default() {}
         });
         let gave_up = gone.await.is_ok();
-        let book = &self.house.book;
-        let now = book.now();
-        book.amend(place, |attempt| {
+        let now = self.book.now();
+        self.book.amend(place, |attempt| {
             attempt.ended = now;
             if !gave_up {
                 attempt.trouble = Some("the client waited longer than its time limit".to_owned());
@@ -292,9 +331,8 @@ impl Connection {
 
     async fn answer(&mut self, given: &Given, head: &Head, place: usize) -> Next {
         let sent = self.line.write_all(&given.bytes()).await;
-        let book = &self.house.book;
-        let now = book.now();
-        book.amend(place, |attempt| {
+        let now = self.book.now();
+        self.book.amend(place, |attempt| {
             attempt.ended = now;
             attempt.status = sent.is_ok().then_some(given.status);
             attempt.asked_back = given.back.as_ref().map(|back| now + back.time);
@@ -344,8 +382,7 @@ impl Connection {
             from_api: &mut api.1,
         };
         let passed = pass(sides, head, &raw, content).await;
-        let book = &self.house.book;
-        book.amend(place, |attempt| {
+        self.book.amend(place, |attempt| {
             attempt.status = passed.status;
             attempt.trouble = passed.trouble;
         });
@@ -388,8 +425,7 @@ impl Connection {
     }
 
     fn trouble(&self, place: usize, why: String) {
-        self.house
-            .book
+        self.book
             .amend(place, |attempt| attempt.trouble = Some(why));
     }
 
@@ -405,16 +441,18 @@ impl Connection {
         }
     }
 
-    /// HTTP/2 without TLS is not spoken here: the client sees a connection that closes.
-    fn refuse_http2(self) {
-        let book = &self.house.book;
-        let mut attempt = Attempt {
-            connection: self.number,
-            protocol: self.protocol("HTTP/2"),
-            ..book.blank(book.now())
+    async fn speak_http2(self) {
+        let known = Known {
+            house: self.house,
+            number: self.number,
+            is_secure: matches!(self.line, Line::Tls(_)),
+            keeps_host: self.host.is_some(),
         };
-        attempt.trouble = Some("HTTP/2 is not spoken here".to_owned());
-        book.enter(attempt);
+        let io = Primed {
+            read: self.buffer,
+            line: self.line,
+        };
+        http2::run(io, known).await;
     }
 }
 

@@ -28,6 +28,14 @@ impl Line {
         let _ = socket2::SockRef::from(tcp).set_linger(Some(Duration::ZERO));
     }
 
+    /// Whether both sides agreed on HTTP/2 as TLS was begun (RFC 7301).
+    pub(super) fn agreed_on_http2(&self) -> bool {
+        match self {
+            Line::Plain(_) => false,
+            Line::Tls(tls) => tls.get_ref().1.alpn_protocol() == Some(b"h2"),
+        }
+    }
+
     /// Reads more into a buffer; `false` at the end.
     pub(super) async fn more(&mut self, buffer: &mut bytes::BytesMut) -> io::Result<bool> {
         Ok(self.read_buf(buffer).await? > 0)

@@ -1,6 +1,8 @@
 //! What is let through is the same on both sides, byte for byte, and what is not is cut where the
 //! scenario says.
 
+mod http2;
+
 use super::answer::Answers;
 use super::book::Book;
 use super::clock::Clock;
@@ -40,6 +42,7 @@ impl Environment for Nowhere {
 struct Stage {
     api: TcpListener,
     book: Arc<Book>,
+    authority: Arc<Authority>,
     door: Door,
 }
 
@@ -63,17 +66,24 @@ async fn stage(faults: &[ClientFault]) -> Stage {
         resumes: None,
     };
     let book = Arc::new(Book::new(Clock::start(), run, 40));
+    let authority = Arc::new(Authority::new().expect("an authority"));
     let house = House {
         book: Arc::clone(&book),
+        dealer: None,
         subject: Arc::new(Subject::new(&target, |_| Some(&generic))),
         upstream: Upstream::at(&url, || Err(String::new())).expect("it is a URL"),
         answers: Answers::of(&generic),
-        authority: Arc::new(Authority::new().expect("an authority")),
+        authority: Arc::clone(&authority),
         hold: Duration::from_secs(5),
     };
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let door = Door::open(address, Arc::new(house), false).expect("a door");
-    Stage { api, book, door }
+    Stage {
+        api,
+        book,
+        authority,
+        door,
+    }
 }
 
 impl Stage {

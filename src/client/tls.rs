@@ -86,7 +86,7 @@ impl Authority {
             .with_no_client_auth()
             .with_single_cert(chain, key)
             .ok()?;
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let config = Arc::new(config);
         known.insert(name.to_owned(), Arc::clone(&config));
         Some(config)

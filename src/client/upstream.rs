@@ -1,13 +1,21 @@
 //! The API behind us.
 
+use super::http2::PREFACE;
 use super::line::Line;
+use http::uri::Scheme;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
 use url::Url;
+
+/// How long an API may take to say that it knows HTTP/2.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Where requests are let through to.
 #[derive(Clone, Debug)]
@@ -15,6 +23,8 @@ pub struct Upstream {
     host: String,
     port: u16,
     tls: Option<Arc<ClientConfig>>,
+    /// Whether it speaks HTTP/2 without TLS, once that was asked.
+    speaks_http2: Arc<OnceCell<bool>>,
 }
 
 impl Upstream {
@@ -42,6 +52,7 @@ impl Upstream {
             host,
             port: parsed.port_or_known_default().unwrap_or(80),
             tls,
+            speaks_http2: Arc::default(),
         })
     }
 
@@ -55,6 +66,45 @@ impl Upstream {
             (80, None) | (443, Some(_)) => host,
             (port, _) => format!("{host}:{port}"),
         }
+    }
+
+    /// The scheme of its URL.
+    pub(super) fn scheme(&self) -> Scheme {
+        match self.tls {
+            Some(_) => Scheme::HTTPS,
+            None => Scheme::HTTP,
+        }
+    }
+
+    /// A new connection to it, and whether HTTP/2 is spoken there: over TLS if both sides agree on
+    /// it, without TLS if it knows the preface.
+    pub(super) async fn best(&self) -> Result<(Line, bool), String> {
+        if self.tls.is_some() {
+            let line = self.connect(&[b"h2", b"http/1.1"]).await?;
+            let agreed = line.agreed_on_http2();
+            return Ok((line, agreed));
+        }
+        let knows = self.speaks_http2.get_or_init(|| self.ask()).await;
+        Ok((self.connect(&[]).await?, *knows))
+    }
+
+    /// Asks on a connection of its own whether the preface of HTTP/2 is answered as that wants it:
+    /// by a frame of settings (RFC 9113, section 3.4).
+    async fn ask(&self) -> bool {
+        /// Settings without any.
+        const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+        /// The place of a frame's type (RFC 9113, section 4.1).
+        const TYPE: usize = 3;
+        let asked = async {
+            let mut line = self.connect(&[]).await.ok()?;
+            let hello = [PREFACE, &SETTINGS].concat();
+            line.write_all(&hello).await.ok()?;
+            let mut answer = [0; SETTINGS.len()];
+            line.read_exact(&mut answer).await.ok()?;
+            Some(answer[TYPE] == SETTINGS[TYPE])
+        };
+        let answered = tokio::time::timeout(PATIENCE, asked).await;
+        answered.ok().flatten().unwrap_or_default()
     }
 
     /// A new connection to it. `protocols` are offered by ALPN (RFC 7301) over TLS.

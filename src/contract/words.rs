@@ -7,6 +7,7 @@ use super::{
 };
 use crate::promise::Promise;
 use humantime::format_duration;
+use std::time::Duration;
 
 impl Contract {
     /// What the contract declares for a promise, in words; `None` where it declares nothing.
@@ -125,17 +126,27 @@ impl ReplayMarker {
     }
 }
 
+/// `365 days`; `36h`.
+fn in_days(time: Duration) -> String {
+    const DAY: u64 = 24 * 60 * 60;
+    match (time.as_secs() / DAY, time.as_secs() % DAY) {
+        (1, 0) => "1 day".to_owned(),
+        (days, 0) if days > 0 => format!("{days} days"),
+        _ => format_duration(time).to_string(),
+    }
+}
+
 impl Lifetime {
-    /// `at least 24h`.
+    /// `at least 1 day`.
     pub fn says(&self) -> String {
         let Lifetime::Limited(Retention { min, max, clock }) = self else {
             return "for good".to_owned();
         };
-        let min = format_duration(*min);
+        let least = in_days(*min);
         let time = match max {
-            Some(max) if format_duration(*max).to_string() == min.to_string() => min.to_string(),
-            Some(max) => format!("{min} to {}", format_duration(*max)),
-            None => format!("at least {min}"),
+            Some(max) if max == min => least,
+            Some(max) => format!("{least} to {}", in_days(*max)),
+            None => format!("at least {least}"),
         };
         let from = match clock {
             RetentionClock::FirstRequest => " from the first request",

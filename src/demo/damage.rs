@@ -1,6 +1,7 @@
 //! Which expectations each flaw breaks, as `tests/flaws.rs` proves.
 
 mod broad;
+mod consumer;
 mod crash;
 mod downstream;
 mod races;
@@ -583,6 +584,23 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         },
         Flaw::IndexesKeysLate => surely(downstream::INDEXES_KEYS_LATE),
         Flaw::LooksUpStaleState => surely(downstream::LOOKS_UP_STALE_STATE),
+        Flaw::GivesEventsUpSoon => surely(downstream::GIVES_EVENTS_UP_SOON),
+        Flaw::AnnouncesRolledBackWrites => surely(downstream::ANNOUNCES_ROLLED_BACK_WRITES),
+        Flaw::RetriesFromMemory => surely(downstream::RETRIES_FROM_MEMORY),
+        Flaw::HandlesEveryDelivery => surely(consumer::HANDLES_EVERY_DELIVERY),
+        Flaw::ChecksNoticeThenHandles => surely(consumer::CHECKS_NOTICE_THEN_HANDLES),
+        Flaw::MarksNoticeBeforeHandling => surely(consumer::MARKS_NOTICE_BEFORE_HANDLING),
+        Flaw::LosesNoticesItTook => surely(consumer::LOSES_NOTICES_IT_TOOK),
+        Flaw::FreesNoticeAfterEffect => surely(consumer::FREES_NOTICE_AFTER_EFFECT),
+        Flaw::ForgetsNoticesSoon => surely(consumer::FORGETS_NOTICES_SOON),
+        Flaw::AppliesOlderNotices => surely(consumer::APPLIES_OLDER_NOTICES),
+        Flaw::TakesUnsignedNotices => surely(consumer::TAKES_UNSIGNED_NOTICES),
+        Flaw::TakesOldSignatures => surely(consumer::TAKES_OLD_SIGNATURES),
+        Flaw::CrashesOnBadSignature => surely(consumer::CRASHES_ON_BAD_SIGNATURE),
+        Flaw::HidesBadSignatures => surely(consumer::HIDES_BAD_SIGNATURES),
+        Flaw::HandlesNoticesWithoutId => surely(consumer::HANDLES_NOTICES_WITHOUT_ID),
+        Flaw::TakesAccountForNotice => surely(consumer::TAKES_ACCOUNT_FOR_NOTICE),
+        Flaw::KeepsNoticesInMemory => surely(consumer::KEEPS_NOTICES_IN_MEMORY),
         Flaw::DocumentsKeyElsewhere => surely(downstream::DOCUMENTS_KEY_ELSEWHERE),
         Flaw::DocumentsRetryAfterNobodySends => {
             surely(downstream::DOCUMENTS_RETRY_AFTER_NOBODY_SENDS)

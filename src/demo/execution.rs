@@ -261,7 +261,7 @@ impl Keyed {
             return false;
         };
         let mark = format!("{} {}", call.tenant, call.command.reference());
-        self.memory().failed.insert((behaviour, mark))
+        self.fails_first(behaviour, &mark)
     }
 
     /// Fails after the write, of which nothing stays.
@@ -273,6 +273,12 @@ impl Keyed {
         let written = self.write(call, keeping, finish).await?;
         if self.flaw == Some(Flaw::KeepsKeyOfRolledBackWrite) {
             self.record(call, &written).await?;
+        }
+        if let (Some(Flaw::AnnouncesRolledBackWrites), Written::Executed(answer)) =
+            (self.flaw, &written)
+            && let Ok(made) = serde_json::from_slice(&answer.body)
+        {
+            self.announce(call, made).await?;
         }
         match written {
             Written::Executed(_) => self.fail(call, permit, Answer::internal()).await,

@@ -575,6 +575,91 @@ flaws! {
         says: "Says of an operation that is looked up by its key that it is pending, long after it has succeeded.",
         reports: &[],
     }
+    GivesEventsUpSoon {
+        id: "E02", tier: Two, name: "gives-events-up-soon",
+        says: "Gives an event up after three attempts, within a second.",
+        reports: &[],
+    }
+    AnnouncesRolledBackWrites {
+        id: "E03", tier: Two, name: "announces-rolled-back-writes",
+        says: "Sends the event of a write that was rolled back.",
+        reports: &[],
+    }
+    RetriesFromMemory {
+        id: "E04", tier: Two, name: "retries-from-memory",
+        says: "Keeps what is to be delivered again in the memory of the process.",
+        reports: &[],
+    }
+    HandlesEveryDelivery {
+        id: "N01", tier: One, name: "handles-every-delivery",
+        says: "Handles a notice each time that it comes.",
+        reports: &[],
+    }
+    ChecksNoticeThenHandles {
+        id: "N02", tier: Two, name: "checks-notice-then-handles",
+        says: "Looks whether a notice was handled and handles it 20 ms later, with nothing that makes it unique.",
+        reports: &[],
+    }
+    MarksNoticeBeforeHandling {
+        id: "N03", tier: Two, name: "marks-notice-before-handling",
+        says: "Marks a notice as handled before it is, so that one failure loses it.",
+        reports: &[],
+    }
+    LosesNoticesItTook {
+        id: "N04", tier: Two, name: "loses-notices-it-took",
+        says: "Answers 202 to a notice, handles it afterwards, and never again if that fails.",
+        reports: &[],
+    }
+    FreesNoticeAfterEffect {
+        id: "N05", tier: Two, name: "frees-notice-after-effect",
+        says: "Takes the mark of a notice back when a later step fails, and leaves what it made.",
+        reports: &[],
+    }
+    ForgetsNoticesSoon {
+        id: "N06", tier: Two, name: "forgets-notices-soon",
+        says: "Remembers a notice for 5 s only.",
+        reports: &[],
+    }
+    AppliesOlderNotices {
+        id: "N07", tier: Two, name: "applies-older-notices",
+        says: "Lets an older notice that comes late undo a newer one.",
+        reports: &[],
+    }
+    TakesUnsignedNotices {
+        id: "N08", tier: Two, name: "takes-unsigned-notices",
+        says: "Does not look at the signature of a notice.",
+        reports: &[],
+    }
+    TakesOldSignatures {
+        id: "N09", tier: Two, name: "takes-old-signatures",
+        says: "Does not look at the time of a signature.",
+        reports: &[],
+    }
+    CrashesOnBadSignature {
+        id: "N10", tier: Two, name: "crashes-on-bad-signature",
+        says: "Answers 500 to a notice whose signature is not good.",
+        reports: &[],
+    }
+    HidesBadSignatures {
+        id: "N11", tier: Two, name: "hides-bad-signatures",
+        says: "Answers 200 to a notice whose signature is not good, and ignores it.",
+        reports: &[],
+    }
+    HandlesNoticesWithoutId {
+        id: "N12", tier: Two, name: "handles-notices-without-id",
+        says: "Handles a notice without an id each time that it comes.",
+        reports: &[],
+    }
+    TakesAccountForNotice {
+        id: "N13", tier: Two, name: "takes-account-for-notice",
+        says: "Knows a notice by the account that it is about, so that the second one of an account is lost.",
+        reports: &[],
+    }
+    KeepsNoticesInMemory {
+        id: "N14", tier: Two, name: "keeps-notices-in-memory",
+        says: "Keeps the ids of handled notices in the memory of the process.",
+        reports: &[],
+    }
     DocumentsKeyElsewhere {
         id: "D01", tier: Two, name: "documents-key-elsewhere",
         says: "Documents another header for the key than the one that it reads.",

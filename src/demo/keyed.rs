@@ -68,6 +68,8 @@ pub(super) struct Memory {
     pub poisoned: HashSet<(Slot, String)>,
     /// For `replays-set-cookie`: the session that the first caller was given.
     sessions: HashMap<Slot, String>,
+    /// For `keeps-notices-in-memory`: the notices that were handled.
+    notices: HashSet<String>,
 }
 
 /// What a call has once it may execute.
@@ -395,6 +397,21 @@ impl Keyed {
             keeping,
             looks_again: false,
         })
+    }
+
+    /// Whether what fails once for a mark has yet to fail; from now on it has.
+    pub fn fails_first(&self, behaviour: Behaviour, mark: &str) -> bool {
+        self.memory().failed.insert((behaviour, mark.to_owned()))
+    }
+
+    /// For `keeps-notices-in-memory`: whether a notice comes for the first time.
+    pub fn first_seen(&self, event: &str) -> bool {
+        self.memory().notices.insert(event.to_owned())
+    }
+
+    /// For `keeps-notices-in-memory`: a notice could not be handled.
+    pub fn forget_notice(&self, event: &str) {
+        self.memory().notices.remove(event);
     }
 
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::header::{RETRY_AFTER, SET_COOKIE};
-use axum::http::{HeaderName, HeaderValue, Method};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use tokio::sync::Semaphore;
@@ -30,10 +30,19 @@ pub struct Manners {
     pub most_writes: Option<usize>,
     /// Connections that are served at once; `None` is no limit. Further ones are closed.
     pub most_connections: Option<usize>,
+    /// Requests that a connection serves before it is ended: over HTTP/2 with GOAWAY (RFC 9113,
+    /// section 6.8), over HTTP/1.1 with `Connection: close`. `None` is no limit.
+    pub requests_per_connection: Option<usize>,
+    /// A PUT that finds what it puts is answered 204, without a body.
+    pub silent_puts: bool,
     /// Writes wait for one another.
     pub one_at_a_time: bool,
     /// An event that was taken is delivered once more, under its id.
     pub delivers_twice: bool,
+    /// A notice that comes again is answered 409.
+    pub refuses_known_notices: bool,
+    /// A notice is answered 202, and handled afterwards.
+    pub handles_notices_later: bool,
 }
 
 /// What the router keeps for it.
@@ -57,6 +66,7 @@ impl Manners {
 
 async fn behave(State(porter): State<Arc<Porter>>, request: Request, next: Next) -> Response {
     let reads = request.method() == Method::GET;
+    let puts = request.method() == Method::PUT;
     let admitted = if reads {
         None
     } else {
@@ -67,6 +77,9 @@ async fn behave(State(porter): State<Arc<Porter>>, request: Request, next: Next)
     };
     let mut response = next.run(request).await;
     drop(admitted);
+    if puts && porter.manners.silent_puts && response.status() == StatusCode::OK {
+        response = StatusCode::NO_CONTENT.into_response();
+    }
     if porter.manners.cookies {
         let token = Uuid::new_v4().simple().to_string();
         let cookie = format!("csrf={token}; Path=/; SameSite=Strict");

@@ -17,6 +17,7 @@ mod coupons;
 mod damage;
 mod edge;
 mod execution;
+mod farewell;
 mod fingerprint;
 mod first_sent;
 mod flaw;
@@ -28,6 +29,7 @@ mod ledger;
 mod mandates;
 mod manners;
 mod multipart;
+mod notices;
 mod openapi;
 mod operation;
 mod outbox;
@@ -206,6 +208,7 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
         demo.servers.push(serve(
             Seats::new(listener, manners.most_connections),
             manners.wrapped(routes::router(api)),
+            manners.requests_per_connection,
             stopped.clone(),
         ));
     }
@@ -218,6 +221,7 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     demo.servers.push(serve(
         Seats::new(admin_listener, None),
         admin::router(clock, store, switches),
+        None,
         stopped.clone(),
     ));
     demo.servers.push(tokio::spawn(relay.run(stopped)));
@@ -260,7 +264,16 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), DemoEr
     Ok((listener, local))
 }
 
-fn serve(listener: Seats, router: Router, mut stopped: watch::Receiver<bool>) -> JoinHandle<()> {
+/// Serves until it is told to stop; `most` is how many requests a connection serves.
+fn serve(
+    listener: Seats,
+    router: Router,
+    most: Option<usize>,
+    mut stopped: watch::Receiver<bool>,
+) -> JoinHandle<()> {
+    if let Some(most) = most {
+        return tokio::spawn(farewell::serve(listener, router, most, stopped));
+    }
     let stop = async move {
         // An error is a demo that was dropped, which stops it as well.
         let _ = stopped.wait_for(|stop| *stop).await;

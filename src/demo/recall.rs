@@ -141,8 +141,16 @@ impl Keyed {
 
     /// Announces once more what the first request of the key has made.
     async fn announce_again(&self, call: &Arc<Call>, stored: &Stored) -> Result<(), StoreError> {
-        let made: Map<String, Value> =
-            serde_json::from_slice(&stored.answer.body).unwrap_or_default();
+        let made = serde_json::from_slice(&stored.answer.body).unwrap_or_default();
+        self.announce(call, made).await
+    }
+
+    /// Announces what a call has made, or not.
+    pub(super) async fn announce(
+        &self,
+        call: &Arc<Call>,
+        made: Map<String, Value>,
+    ) -> Result<(), StoreError> {
         let (call, now) = (Arc::clone(call), self.clock.now());
         self.store
             .change(move |connection| outbox::announce(connection, &call, &made, now))
@@ -171,6 +179,8 @@ impl Keyed {
             return Ok(Answer::refusal(Problem::NotFound, detail, look, None));
         }
         if let (Gives::Conflict(look), Some(id)) = (&policy.gives, &made) {
+            let change = change(&stored.answer);
+            let id = change.as_ref().unwrap_or(id);
             let detail = format!("This key has made {id}.");
             let mut refusal = Answer::refusal(Problem::Conflict, detail, look, Some(id));
             if let Some(place) = &stored.answer.location {
@@ -325,6 +335,12 @@ impl Keyed {
         let permit = Permit::unclaimed(Keeping::FirstStays);
         self.execute(&Arc::new(call), permit).await
     }
+}
+
+/// The id of the change that an answer tells of: what a changed thing is called says nothing of it.
+fn change(answer: &Answer) -> Option<String> {
+    let body: Value = serde_json::from_slice(&answer.body).ok()?;
+    body["change_id"].as_str().map(str::to_owned)
 }
 
 /// The id of what an answer made, where its body or its `Location` says one.

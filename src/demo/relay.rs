@@ -28,6 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const LEASE: Duration = Duration::from_secs(3);
 /// The pause before the second attempt; it doubles with each, up to a minute.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// After so many attempts `gives-events-up-soon` does.
+const MOST_ATTEMPTS: u32 = 3;
 /// Events that are delivered at once.
 const AT_ONCE: u32 = 16;
 
@@ -81,7 +83,11 @@ impl Relay {
 
     async fn deliver(self, event: Event, url: Url) {
         let number = event.number;
-        if self.flaw == Some(Flaw::MarksEventBeforeDelivery) {
+        let marks_first = matches!(
+            self.flaw,
+            Some(Flaw::MarksEventBeforeDelivery | Flaw::RetriesFromMemory)
+        );
+        if marks_first {
             let marked = self
                 .store
                 .change(move |connection| outbox::delivered(connection, number))
@@ -90,8 +96,18 @@ impl Relay {
                 return;
             }
         }
-        let taken = tokio::time::timeout(PATIENCE, self.post(&event, &url)).await;
-        let taken = matches!(taken, Ok(Ok(true)));
+        let mut taken = self.attempt(&event, &url).await;
+        if self.flaw == Some(Flaw::RetriesFromMemory) {
+            let mut pause = FIRST_PAUSE;
+            while !taken {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(5));
+                taken = self.attempt(&event, &url).await;
+            }
+        }
+        if self.flaw == Some(Flaw::GivesEventsUpSoon) && event.attempts >= MOST_ATTEMPTS {
+            taken = true;
+        }
         if taken && self.twice {
             // Whatever comes of it: the event was taken.
             let _ = tokio::time::timeout(PATIENCE, self.post(&event, &url)).await;
@@ -106,6 +122,12 @@ impl Relay {
                 false => outbox::postpone(connection, number, due),
             })
             .await;
+    }
+
+    /// One attempt; whether the event was taken.
+    async fn attempt(&self, event: &Event, url: &Url) -> bool {
+        let posted = tokio::time::timeout(PATIENCE, self.post(event, url)).await;
+        matches!(posted, Ok(Ok(true)))
     }
 
     /// Posts an event; whether it was taken.

@@ -21,6 +21,7 @@ use super::flaw::Flaw;
 use super::keyed::Keyed;
 use super::ledger::{self, Filter, Kind};
 use super::mandates::{self, Wish};
+use super::notices;
 use super::openapi;
 use super::operation::Operation;
 
@@ -55,6 +56,7 @@ pub fn router(api: Arc<Keyed>) -> Router {
         )
         .merge(coupons::routes())
         .merge(carts::routes())
+        .merge(notices::routes())
         .route("/changes/{id}", get(find_change))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)

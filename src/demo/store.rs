@@ -16,6 +16,7 @@ use super::carts;
 use super::clock::Timestamp;
 use super::coupons;
 use super::ledger::{self, Effects};
+use super::notices;
 use super::outbox;
 
 /// How many reads run at a time, each on a connection of its own.
@@ -145,6 +146,7 @@ impl Store {
         writer.execute_batch(ledger::SCHEMA)?;
         writer.execute_batch(coupons::SCHEMA)?;
         writer.execute_batch(carts::SCHEMA)?;
+        writer.execute_batch(notices::SCHEMA)?;
         writer.execute_batch(SCHEMA)?;
         writer.execute_batch(outbox::SCHEMA)?;
         Ok(Store(Arc::new(Inner {

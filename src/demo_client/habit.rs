@@ -25,6 +25,20 @@ pub enum Habit {
     RetriesInLayers,
     /// A mistake: the body was used up by the first attempt.
     SendsEmptyBodyAgain,
+    /// A mistake: the key comes with the second attempt only.
+    SendsKeyFromSecondOn,
+    /// A mistake: keys are counted up.
+    CountsKeys,
+    /// A mistake: the key is an address of electronic mail.
+    NamesPersonInKey,
+    /// A mistake: the next attempt comes at once, each time.
+    NeverPauses,
+    /// A mistake: it never gives up.
+    RetriesForEver,
+    /// A mistake: an unfinished operation has a new key after a restart.
+    LosesKeyAtRestart,
+    /// A mistake: it gives up, and asks nobody what became of it.
+    NeverLooksUp,
     /// No mistake: it gives up at once, and says so.
     NeverRetries,
     /// No mistake: without a key, and never again.
@@ -49,7 +63,7 @@ struct Row {
 
 impl Habit {
     /// Every one, the correct one first.
-    pub const ALL: [Habit; 16] = [
+    pub const ALL: [Habit; 23] = [
         Habit::Correct,
         Habit::SendsNewKeyPerAttempt,
         Habit::DerivesKeyFromPayload,
@@ -61,6 +75,13 @@ impl Habit {
         Habit::PausesAlike,
         Habit::RetriesInLayers,
         Habit::SendsEmptyBodyAgain,
+        Habit::SendsKeyFromSecondOn,
+        Habit::CountsKeys,
+        Habit::NamesPersonInKey,
+        Habit::NeverPauses,
+        Habit::RetriesForEver,
+        Habit::LosesKeyAtRestart,
+        Habit::NeverLooksUp,
         Habit::NeverRetries,
         Habit::SendsNoKeyAndNeverRetries,
         Habit::RetriesAtOnceFirst,
@@ -198,6 +219,61 @@ impl Habit {
                     "client/slow/item-3/same-body",
                     "client/in-progress/item-3/same-body",
                     "client/retry-after#*/item-3/same-body",
+                ],
+            },
+            Habit::SendsKeyFromSecondOn => Row {
+                name: "key-from-second-on",
+                kind: "C7",
+                says: "the first attempt has no key, and what is sent again has one",
+                breaks: &[
+                    "client/lost#*/item-1/key-sent",
+                    "client/lost#*/item-1/same-key",
+                    "client/lost#*/item-1/not-blind",
+                    "client/error#*/item-1/same-key",
+                    "client/error#*/item-1/not-blind",
+                    "client/slow/item-1/same-key",
+                    "client/slow/item-1/not-blind",
+                    "client/in-progress/item-1/same-key",
+                    "client/retry-after#*/item-1/same-key",
+                ],
+            },
+            Habit::CountsKeys => Row {
+                name: "key-counted-up",
+                kind: "C2",
+                says: "keys are counted up, so that anybody can guess them",
+                breaks: &["client/intents/item-1/key-form"],
+            },
+            Habit::NamesPersonInKey => Row {
+                name: "key-names-person",
+                kind: "C2",
+                says: "the key holds the address of a person",
+                breaks: &["client/intents/item-1/key-form"],
+            },
+            Habit::NeverPauses => Row {
+                name: "no-pause",
+                kind: "C5",
+                says: "each attempt comes as soon as the one before has failed",
+                breaks: &["client/backoff#*/item-7/pauses"],
+            },
+            Habit::RetriesForEver => Row {
+                name: "retries-for-ever",
+                kind: "C6",
+                says: "it never gives up",
+                breaks: &["client/backoff#*/item-7/attempts"],
+            },
+            Habit::LosesKeyAtRestart => Row {
+                name: "key-lost-at-restart",
+                kind: "C7",
+                says: "an unfinished operation has a new key after a restart",
+                breaks: &["client/restart/item-1/key-survives"],
+            },
+            Habit::NeverLooksUp => Row {
+                name: "no-look-up",
+                kind: "C4",
+                says: "it gives up, and asks nobody what became of the operation",
+                breaks: &[
+                    "client/backoff#error/item-9/looks-up",
+                    "client/backoff#lost/item-9/looks-up",
                 ],
             },
             Habit::NeverRetries => Row {

@@ -55,6 +55,8 @@ fn first_key(habit: Habit, state: Option<&str>) -> String {
     match habit {
         Habit::DerivesKeyFromPayload => format!("payment-{:016x}", fingerprint(BODY)),
         Habit::PrefixesKey => format!("retry-{}", uuid()),
+        Habit::NamesPersonInKey => format!("ada@example.com-{}", uuid()),
+        Habit::CountsKeys => format!("payment-{}", std::process::id()),
         Habit::KeepsKeyOnDisk => {
             let Some(file) = state else {
                 return uuid();
@@ -80,6 +82,7 @@ fn operation(habit: Habit, target: &Target, key: &str) -> bool {
     let attempts = match habit {
         Habit::RetriesInLayers => 3,
         Habit::NeverRetries | Habit::SendsNoKeyAndNeverRetries => 1,
+        Habit::RetriesForEver => u32::MAX,
         _ => ATTEMPTS,
     };
     let mut number = 0;
@@ -118,6 +121,7 @@ fn attempt_once(habit: Habit, target: &Target, key: &str, number: u32) -> Result
     let key = match habit {
         Habit::SendsNewKeyPerAttempt if number > 0 => Some(uuid()),
         Habit::SendsNoKey | Habit::SendsNoKeyAndNeverRetries => None,
+        Habit::SendsKeyFromSecondOn if number == 0 => None,
         _ => Some(key.to_owned()),
     };
     let body = match habit {
@@ -148,6 +152,8 @@ fn is_retried(habit: Habit, status: u16) -> bool {
 fn pause(habit: Habit, attempt: u32, answer: Option<&Answer>) -> Duration {
     let own = match habit {
         Habit::PausesAlike => return Duration::from_millis(100),
+        Habit::NeverPauses => return Duration::ZERO,
+        Habit::RetriesForEver => varied(PAUSE),
         Habit::RetriesAtOnceFirst if attempt == 0 => Duration::ZERO,
         _ => varied(PAUSE * 2_u32.pow(attempt)),
     };

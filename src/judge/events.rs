@@ -6,13 +6,17 @@ use super::ruling::Ruling;
 use super::view::{View, number, time};
 use crate::scenario::{Bound, EventClaim, EventPart, Marker, OperationRole, Receiving};
 use crate::transcript::EventDelivery;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// Rules on one round.
 pub(super) fn rule(view: &View<'_>, claim: EventClaim, marker: &Marker) -> Ruling {
     let markers = markers(view, marker);
     if markers.is_empty() {
         return Ruling::nothing("no request with this marker was sent");
+    }
+    if claim == EventClaim::Ordered {
+        return in_order(view, &markers);
     }
     let rulings = markers.iter().map(|marker| {
         let seen = Seen {
@@ -32,6 +36,44 @@ pub(super) fn rule(view: &View<'_>, claim: EventClaim, marker: &Marker) -> Rulin
     Ruling::gravest(rulings).unwrap_or_else(|| Ruling::nothing("nothing was received"))
 }
 
+/// The first deliveries of several requests, against the order in which these were answered.
+fn in_order(view: &View<'_>, markers: &BTreeSet<String>) -> Ruling {
+    let mut sent: Vec<(&str, Duration)> = Vec::new();
+    for exchange in &view.round.exchanges {
+        let known = sent.iter().any(|(marker, _)| *marker == exchange.marker);
+        if markers.contains(&exchange.marker) && !known && exchange.response.is_some() {
+            sent.push((&exchange.marker, exchange.times.ended));
+        }
+    }
+    sent.sort_by_key(|(_, ended)| *ended);
+    let mut came: Vec<&str> = Vec::new();
+    for delivery in &view.round.deliveries {
+        if delivery.operation == OperationRole::Subject && !came.contains(&delivery.marker.as_str())
+        {
+            came.push(&delivery.marker);
+        }
+    }
+    if came.len() < sent.len() || sent.len() < 2 {
+        let says = times(came.len(), "event came", "different events came");
+        return Ruling::nothing(format!("{says} of {} requests", sent.len()));
+    }
+    let place = |wanted: &str| sent.iter().position(|(marker, _)| *marker == wanted);
+    let places: Vec<usize> = came.iter().filter_map(|marker| place(marker)).collect();
+    match places.is_sorted() {
+        true => Ruling::held(format!(
+            "{} came in the order of their requests",
+            times(came.len(), "event", "events")
+        )),
+        false => {
+            let shown: Vec<String> = places.iter().map(|at| (at + 1).to_string()).collect();
+            Ruling::broken(format!(
+                "the events of the requests came in the order {}",
+                shown.join(", ")
+            ))
+        }
+    }
+}
+
 /// The deliveries of one marker.
 struct Seen<'a> {
     view: &'a View<'a>,
@@ -43,6 +85,8 @@ impl Seen<'_> {
         match claim {
             EventClaim::Deliveries(bound) => self.deliveries_within(bound),
             EventClaim::Taken(bound) => self.taken_within(bound),
+            // Of one request there is no order.
+            EventClaim::Ordered => Ruling::nothing("there is one request only"),
             EventClaim::Ids(_) | EventClaim::Stable(_) if self.deliveries.is_empty() => {
                 Ruling::nothing("no event came")
             }

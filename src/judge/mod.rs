@@ -158,7 +158,22 @@ fn rule(view: &View<'_>, check: &Check) -> Ruling {
         Check::Events { claim, marker } => events::rule(view, *claim, marker),
         Check::Agrees { of, with } => agrees::rule(view, of, with),
         Check::Documented { part, of } => documented::rule(view, *part, of.as_deref()),
-        Check::State { reading, same_as } => state::rule(view, reading, same_as),
+        Check::State {
+            reading,
+            than,
+            same,
+            states_only,
+        } => {
+            let compared = state::Compared {
+                reading,
+                than,
+                states_only: *states_only,
+            };
+            match same {
+                true => state::same(view, &compared),
+                false => state::differs(view, &compared),
+            }
+        }
         Check::TellsApart { of, from } => tells_apart::rule(view, of, from),
         Check::RetryAfter { of } => retry_after::rule(view, of),
         Check::Answered { of, within } => answered::rule(view, of, *within),

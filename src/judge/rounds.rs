@@ -122,6 +122,11 @@ pub(super) fn fold(folding: &Folding<'_>) -> Finding {
 
 /// The ruling of a round in the light of its assumptions.
 fn settle(expectation: &Expectation, view: &View<'_>, broken: Option<&str>) -> Ruling {
+    if let Some(condition) = &expectation.condition
+        && let Some(why) = view.unmet(condition)
+    {
+        return Ruling::void(why);
+    }
     let ruling = rule(view, &expectation.check);
     let safe = expectation.check.is_safety() || ruling.stands;
     if ruling.is_broken() && safe {

@@ -1,50 +1,104 @@
-//! `state`: two named readings show the same.
+//! `state`: two named readings show the same, or do not.
 
 use super::ruling::Ruling;
 use super::view::View;
-use crate::transcript::{Reading, ReadingKind};
+use crate::transcript::{Reading, ReadingKind, Shown};
 
-/// Rules on one round.
-pub(super) fn rule(view: &View<'_>, reading: &str, same_as: &str) -> Ruling {
-    let named = |name: &str| -> Vec<&Reading> {
+/// Which readings are compared.
+pub(super) struct Compared<'a> {
+    /// The later one.
+    pub(super) reading: &'a str,
+    /// The earlier one.
+    pub(super) than: &'a str,
+    /// Only what reads a state.
+    pub(super) states_only: bool,
+}
+
+/// Rules on one round: both show the same.
+pub(super) fn same(view: &View<'_>, compared: &Compared<'_>) -> Ruling {
+    let Compared { reading, than, .. } = compared;
+    let pairs = match pairs(view, compared) {
+        Ok(pairs) => pairs,
+        Err(nothing) => return nothing,
+    };
+    match pairs.iter().find(|pair| pair.earlier != pair.later) {
+        Some(pair) => Ruling::broken(format!(
+            "`{}` shows something else in `{reading}` than in `{than}`",
+            pair.probe
+        )),
+        None => Ruling::held(format!("`{reading}` shows the same as `{than}`")),
+    }
+}
+
+/// Rules on one round: the later one shows that something has happened, by whichever probe.
+pub(super) fn differs(view: &View<'_>, compared: &Compared<'_>) -> Ruling {
+    let Compared { reading, than, .. } = compared;
+    let pairs = match pairs(view, compared) {
+        Ok(pairs) => pairs,
+        Err(nothing) => return nothing,
+    };
+    match pairs.iter().find(|pair| pair.earlier != pair.later) {
+        Some(pair) => Ruling::held(format!(
+            "`{}` shows something else in `{reading}` than in `{than}`",
+            pair.probe
+        )),
+        None => Ruling::broken(format!(
+            "nothing shows anything else in `{reading}` than in `{than}`"
+        )),
+    }
+}
+
+/// What one probe shows in both readings.
+struct Pair<'a> {
+    probe: &'a str,
+    earlier: &'a Shown,
+    later: &'a Shown,
+}
+
+/// What all probes show in both; the error is that one does not.
+fn pairs<'a>(view: &View<'a>, compared: &Compared<'_>) -> Result<Vec<Pair<'a>>, Ruling> {
+    let Compared { reading, than, .. } = compared;
+    let reads_state = |name: &str| {
+        let probes = &view.transcript.probes;
+        probes
+            .iter()
+            .any(|probe| probe.name == name && probe.is_state)
+    };
+    let named = |name: &str| -> Vec<&'a Reading> {
         view.round
             .readings
             .iter()
             .filter(|reading| matches!(&reading.kind, ReadingKind::Named(own) if own == name))
+            .filter(|reading| !compared.states_only || reads_state(&reading.probe))
             .collect()
     };
     let later = named(reading);
-    let mut compared = 0;
-    let mut nothing = None;
-    for earlier in named(same_as) {
+    let mut pairs = Vec::new();
+    for earlier in named(than) {
         let Some(later) = later.iter().find(|later| {
             later.probe == earlier.probe
                 && later.operation == earlier.operation
                 && later.principal == earlier.principal
                 && later.marker == earlier.marker
         }) else {
-            nothing
-                .get_or_insert_with(|| format!("`{}` was not read in `{reading}`", earlier.probe));
-            continue;
+            let why = format!("`{}` was not read in `{reading}`", earlier.probe);
+            return Err(Ruling::nothing(why));
         };
         match (&earlier.shows, &later.shows) {
-            (Ok(one), Ok(other)) if one != other => {
-                return Ruling::broken(format!(
-                    "`{}` shows something else in `{reading}` than in `{same_as}`",
-                    earlier.probe
-                ));
-            }
-            (Ok(_), Ok(_)) => compared += 1,
+            (Ok(one), Ok(other)) => pairs.push(Pair {
+                probe: &earlier.probe,
+                earlier: one,
+                later: other,
+            }),
             (Err(why), _) | (_, Err(why)) => {
-                nothing
-                    .get_or_insert_with(|| format!("`{}` could not be read: {why}", earlier.probe));
+                let why = format!("`{}` could not be read: {why}", earlier.probe);
+                return Err(Ruling::nothing(why));
             }
         }
     }
-    match nothing {
-        Some(why) => Ruling::nothing(why),
-        None if compared == 0 => Ruling::nothing(format!("`{same_as}` has no readings")),
-        None => Ruling::held(format!("`{reading}` shows the same as `{same_as}`")),
+    match pairs.is_empty() {
+        true => Err(Ruling::nothing(format!("`{than}` has no readings"))),
+        false => Ok(pairs),
     }
 }
 
@@ -83,5 +137,23 @@ mod tests {
         assert_eq!(readings(vec![]), Verdict::Inconclusive);
         let failed = state("behind", json!(null)).failed("timed out");
         assert_eq!(readings(vec![before(), failed]), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn readings_that_must_differ_do_so_by_any_probe() {
+        let scenario = scenario(
+            "steps:\n  - send: { as: first, key: none }\n  - read: { as: before }\n  - send: { as: again, like: first }\n  - read: { as: behind }\nexpect:\n  item-8:\n    - state: { reading: behind, differs-from: before }\n",
+        );
+        let verdict = |readings: Vec<Reading>| {
+            let mut round = round([paid("first", "pay_1")]);
+            round.readings = readings;
+            judged(&scenario, &contract(""), vec![round]).verdict
+        };
+        let before = || state("before", json!({"version": 1}));
+        let moved = state("behind", json!({"version": 2}));
+        assert_eq!(verdict(vec![before(), moved]), Verdict::Pass);
+        let still = state("behind", json!({"version": 1}));
+        assert_eq!(verdict(vec![before(), still]), Verdict::Fail);
+        assert_eq!(verdict(vec![before()]), Verdict::Inconclusive);
     }
 }

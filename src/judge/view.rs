@@ -5,7 +5,7 @@ use super::{backends, reclassify::Reclassified, rule};
 use crate::contract::{Contract, RetentionClock};
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{
-    Amount, Case, Expectation, PrincipalRole, Quantity, Release, Step, TimeSpan,
+    Amount, Case, Condition, Expectation, PrincipalRole, Quantity, Release, Step, TimeSpan,
 };
 use crate::transcript::{Exchange, ProbeFacts, Response, Round, Transcript};
 use std::collections::BTreeSet;
@@ -72,6 +72,16 @@ impl<'a> View<'a> {
             .enumerate()
             .filter(|(_, exchange)| exchange.step == step)
             .collect()
+    }
+
+    /// Why an expectation is not about this round, if it is not.
+    pub(super) fn unmet(&self, condition: &Condition) -> Option<String> {
+        let standing = self.standing(&condition.of);
+        let met = !standing.is_empty()
+            && standing
+                .iter()
+                .all(|(_, exchange)| exchange.outcome.is_within(condition.is));
+        (!met).then(|| format!("`{}` was not {}", condition.of, condition.is))
     }
 
     /// Whether a step is a burst, of which some copies may be lost.

@@ -1,7 +1,40 @@
 //! Which cases of client scenarios apply to a client, and why the others do not.
 
-use crate::scenario::client::{ClientCase, ClientFault};
+use crate::scenario::client::{ClientCase, ClientFault, DropAt};
 use crate::target::client::Client;
+
+/// Why a case cannot be tried on clients that were started elsewhere.
+pub fn why_not_watched(case: &ClientCase, client: &Client) -> Option<String> {
+    let faults = || case.runs.iter().flat_map(|run| &run.faults);
+    let of_a_connection = |fault: &ClientFault| {
+        matches!(
+            fault,
+            ClientFault::Refuse
+                | ClientFault::Drop {
+                    at: DropAt::Unread,
+                    ..
+                }
+        )
+    };
+    let needs = if case
+        .runs
+        .iter()
+        .any(|run| run.killed || run.resumes.is_some())
+    {
+        "it cannot be ended and started again"
+    } else if faults().any(of_a_connection) {
+        "what a connection is for is not known before it is accepted and read"
+    } else if case
+        .runs
+        .iter()
+        .any(|run| run.faults.first() == Some(&ClientFault::Pass))
+    {
+        "which operations shall share a connection is not ours to say"
+    } else {
+        return why_not(case, client, 1);
+    };
+    Some(format!("without a command {needs}"))
+}
 
 /// Why a case does not apply; `operations` is how many operations one run of the command makes.
 pub fn why_not(case: &ClientCase, client: &Client, operations: usize) -> Option<String> {

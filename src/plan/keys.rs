@@ -4,6 +4,9 @@ use crate::contract::{Contract, KeyKind};
 use crate::outcome::Outcome;
 use crate::scenario::{Case, Check, Key, KeyShape, OutcomeBound, Scenario, Step};
 
+/// A word such as the runner makes.
+const SOME_WORD: &str = "tq0v6xw2m9s4c7ba";
+
 /// The error is why a key that the case assumes to work does not by the contract.
 pub(super) fn accepted(
     scenario: &Scenario,
@@ -21,10 +24,15 @@ pub(super) fn accepted(
             _ => None,
         });
     for name in assumed.flatten() {
-        if let Some(Step::Send { request, .. }) = case.step(name)
-            && let Some(Key::Shaped { length, shape, .. }) = request.key
-            && let Some(rule) = broken(contract, length, shape)
-        {
+        let Some(Step::Send { request, .. }) = case.step(name) else {
+            continue;
+        };
+        let rule = match &request.key {
+            Some(Key::Shaped { length, shape, .. }) => broken(contract, *length, *shape),
+            Some(Key::Text(text)) => objected(contract, text),
+            _ => None,
+        };
+        if let Some(rule) = rule {
             return Err(format!("{rule} by the contract {}", contract.name));
         }
     }
@@ -46,9 +54,17 @@ fn broken(contract: &Contract, length: Option<usize>, shape: Option<KeyShape>) -
     (!any && shape != Some(KeyShape::Uuid)).then(|| "keys are UUIDs".to_owned())
 }
 
+/// What the contract has against a key of this text; of `${token}` the length and the characters are
+/// known.
+fn objected(contract: &Contract, text: &str) -> Option<String> {
+    let key = text.replace("${token}", SOME_WORD);
+    let why = contract.key.objection(&key)?;
+    Some(format!("a key such as {key} is malformed, as {why},"))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::broken;
+    use super::{broken, objected};
     use crate::contract::named;
     use crate::scenario::KeyShape;
 
@@ -75,5 +91,25 @@ mod tests {
         );
         assert_eq!(says("zalando", None, Some(KeyShape::Uuid)), None);
         assert_eq!(says("generic", of(255), letters), None);
+    }
+
+    #[test]
+    fn a_given_key_is_none_by_a_contract_that_wants_others() {
+        let says = |name: &str| {
+            let contract = named(name).expect("it is built in");
+            objected(&contract, "x:${token}")
+        };
+        let key = "a key such as x:tq0v6xw2m9s4c7ba is malformed, as";
+        let wanted = |why: &str| Some(format!("{key} {why},"));
+        assert_eq!(says("azure"), wanted("it is no UUID"));
+        assert_eq!(
+            says("brandur"),
+            wanted("it has 18 characters, fewer than 20")
+        );
+        assert_eq!(
+            says("redis-middleware"),
+            wanted("it has characters that are not allowed")
+        );
+        assert_eq!(says("demo"), None);
     }
 }

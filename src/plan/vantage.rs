@@ -51,7 +51,7 @@ fn unfit_step(case: &Case, step: &Step) -> Option<String> {
         }
         Step::Wait(Wait::For(_) | Wait::Settled | Wait::RetryAfter(_)) | Step::Read { .. } => None,
         Step::Together(_)
-        | Step::Wait(Wait::Deliveries { .. })
+        | Step::Wait(Wait::Deliveries { .. } | Wait::Arrivals { .. } | Wait::OwnRetries)
         | Step::Elapse { .. }
         | Step::Hook { .. }
         | Step::Prepare { .. }

@@ -27,24 +27,68 @@ pub(super) fn text(client: &ClientTranscript, finding: &Finding, width: u16) -> 
         .filter(|evidence| evidence.round == round.number)
         .map(|evidence| evidence.exchange)
         .collect();
-    table(round, &places, width)
+    table(round, &places, MOST, width)
 }
 
-fn table(round: &ClientRound, places: &[usize], width: u16) -> String {
+/// Every round, with all its attempts.
+pub(super) fn all(client: &ClientTranscript, width: u16) -> String {
+    let mut text = String::new();
+    for round in &client.rounds {
+        let places: Vec<usize> = (0..round.attempts.len()).collect();
+        let _ = writeln!(text, "round {}:", round.number);
+        text.push_str(&table(round, &places, places.len(), width));
+    }
+    text
+}
+
+/// The attempts of a round by their operations, as far as these can be told by their names; by
+/// their places, in the order of their arrival.
+pub(super) fn lanes(round: &ClientRound) -> Vec<Vec<usize>> {
+    let mut lanes: Vec<(&str, Option<&str>, Vec<usize>)> = Vec::new();
+    for (place, attempt) in round.attempts.iter().enumerate() {
+        let request = attempt.request.as_ref();
+        let name = request.and_then(|request| request.marker.as_deref());
+        let own = lanes
+            .iter_mut()
+            .rev()
+            .find(|(run, known, _)| *run == attempt.run && (*known == name || request.is_none()));
+        match own {
+            Some((_, _, places)) => places.push(place),
+            None => lanes.push((&attempt.run, name, vec![place])),
+        }
+    }
+    lanes.into_iter().map(|(_, _, places)| places).collect()
+}
+
+fn table(round: &ClientRound, places: &[usize], most: usize, width: u16) -> String {
     let mut text = String::new();
     let shown: Vec<&Attempt> = match places {
-        [] => round.attempts.iter().take(MOST).collect(),
+        [] => round.attempts.iter().take(most).collect(),
         places => places
             .iter()
             .filter_map(|place| round.attempts.get(*place))
-            .take(MOST)
+            .take(most)
             .collect(),
     };
     let mut table = bare(width);
-    table.set_header(["run", "began", "request", "key", "body", "what was done"]);
+    table.set_header([
+        "run",
+        "began",
+        "after",
+        "request",
+        "key",
+        "body",
+        "what was done",
+    ]);
+    let lanes = lanes(round);
     for attempt in &shown {
         let began = round.run(&attempt.run).map(|run| run.began);
-        table.add_row(row(attempt, began.unwrap_or_default()));
+        let before = lanes.iter().find_map(|lane| {
+            let mut two = lane.windows(2);
+            let two = two.find(|two| std::ptr::eq(&raw const round.attempts[two[1]], *attempt))?;
+            Some(round.attempts[two[0]].ended)
+        });
+        table.add_row(row(attempt, began.unwrap_or_default(), before));
     }
     if !shown.is_empty() {
         let _ = writeln!(text, "{}", table.trim_fmt());
@@ -59,7 +103,17 @@ fn table(round: &ClientRound, places: &[usize], width: u16) -> String {
     text
 }
 
-fn row(attempt: &Attempt, start: Duration) -> Vec<Cell> {
+/// An attempt in words.
+pub(super) struct Words {
+    pub(super) request: String,
+    pub(super) key: String,
+    pub(super) body: String,
+    /// What was done to it.
+    pub(super) done: String,
+}
+
+/// An attempt in words.
+pub(super) fn words(attempt: &Attempt) -> Words {
     let (request, key, body) = match &attempt.request {
         Some(request) => (
             format!("{} {}", request.method, request.target),
@@ -73,18 +127,31 @@ fn row(attempt: &Attempt, start: Duration) -> Vec<Cell> {
         (Some(status), None) => format!("{}: {status}", attempt.fault),
         (None, None) => attempt.fault.to_string(),
     };
+    Words {
+        request,
+        key,
+        body,
+        done,
+    }
+}
+
+/// `before` is the end of the attempt before it, if there was one.
+fn row(attempt: &Attempt, start: Duration, before: Option<Duration>) -> Vec<Cell> {
+    let words = words(attempt);
+    let pause = before.map_or_else(String::new, |before| millis(attempt.began, before));
     vec![
         Cell::new(shorten(&attempt.run, 30)),
         Cell::new(millis(attempt.began, start)),
-        Cell::new(clip(&request, 60)),
-        Cell::new(clip(&key, 60)),
-        Cell::new(body),
-        Cell::new(clip(&done, 100)),
+        Cell::new(pause),
+        Cell::new(clip(&words.request, 60)),
+        Cell::new(clip(&words.key, 60)),
+        Cell::new(words.body),
+        Cell::new(clip(&words.done, 100)),
     ]
 }
 
 /// How a run of the command ended.
-fn ended(end: &RunEnd) -> String {
+pub(super) fn ended(end: &RunEnd) -> String {
     match end {
         RunEnd::Exited(code) => format!("the command ended with {code}"),
         RunEnd::Signalled => "the command was ended by somebody else".to_owned(),
@@ -92,6 +159,7 @@ fn ended(end: &RunEnd) -> String {
         RunEnd::TimedOut => "the command was ended when its time was over".to_owned(),
         RunEnd::Endless => "the command was ended as it did not stop sending".to_owned(),
         RunEnd::NotStarted(why) => format!("the command could not be run: {}", line(why)),
-        RunEnd::Watched => "watching ended".to_owned(),
+        RunEnd::Watched => "watching ended before it had".to_owned(),
+        RunEnd::Quiet => "nothing more came of it".to_owned(),
     }
 }

@@ -1,7 +1,8 @@
 //! Copies of one request at once, or spread over a time.
 
 use super::exchange::{Prepared, finish, release_at};
-use super::made::{Made, launch_as_volleys, make, prepare};
+use super::made::{Made, is_published, launch_as_volleys, make, prepare, unpublished};
+use super::publish::publish;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
 use super::timing::never_came;
@@ -32,6 +33,11 @@ pub(super) async fn burst(
         Release::Loose => copies,
     };
     let specs = run.specs(request, copies)?;
+    if let Some(first) = specs.first()
+        && is_published(run, first)?
+    {
+        return published(run, request, &specs, ready).await;
+    }
     if release == Release::Loose {
         return loose(run, request, &specs, limit, stop_at).await;
     }
@@ -77,6 +83,43 @@ pub(super) async fn burst(
         } else {
             1
         },
+    });
+    Ok(())
+}
+
+/// Publishes the copies at once; those that a step releases loosely too.
+async fn published(
+    run: &RoundRun<'_>,
+    request: &Request,
+    specs: &[Spec],
+    ready: Option<&Barrier>,
+) -> Result<(), String> {
+    let made = specs
+        .iter()
+        .enumerate()
+        .map(|(copy, spec)| unpublished(run, request, spec, (copy as u32, 0)));
+    let made = futures::future::try_join_all(made).await?;
+    if let Some(ready) = ready {
+        ready.wait().await;
+    }
+    if let Some(moment) = &request.at {
+        run.until(moment).await?;
+    }
+    let began = Instant::now();
+    let all = made
+        .into_iter()
+        .zip(specs)
+        .map(|(event, spec)| publish(run, request, spec, event, None));
+    futures::future::try_join_all(all).await?;
+    let mut record = locked(&run.record);
+    let in_flight = most_in_flight(&record, &request.name);
+    record.bursts.push(BurstFacts {
+        step: request.name.clone(),
+        technique: Technique::Loose,
+        copies: specs.len() as u32,
+        release_spread: began.elapsed(),
+        in_flight,
+        backends: 1,
     });
     Ok(())
 }

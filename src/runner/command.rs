@@ -15,6 +15,17 @@ pub(super) async fn run(
     values: &Filling<'_>,
     timeout: Duration,
 ) -> Result<Vec<u8>, String> {
+    run_with(world, script, values, &[], timeout).await
+}
+
+/// The same with further variables.
+pub(super) async fn run_with(
+    world: &World,
+    script: &Command,
+    values: &Filling<'_>,
+    further: &[(String, String)],
+    timeout: Duration,
+) -> Result<Vec<u8>, String> {
     let mut command = tokio::process::Command::new("sh");
     command
         .arg("-euc")
@@ -27,6 +38,7 @@ pub(super) async fn run(
     let variables = environment(script, &world.target, &principal, values)
         .map_err(|error| error.to_string())?;
     command.envs(variables);
+    command.envs(further.iter().cloned());
     let child = command
         .spawn()
         .map_err(|error| format!("sh could not be started: {error}"))?;

@@ -1,8 +1,9 @@
 //! One request from its making to its end, written down.
 
 use super::answer;
-use super::made::{on_close, prepare};
+use super::made::{is_published, on_close, prepare, unpublished};
 use super::probe::Counted;
+use super::publish::publish;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
 use super::timing::never_came;
@@ -49,6 +50,14 @@ pub(super) async fn one(
     ready: Option<&Barrier>,
 ) -> Result<u32, String> {
     let moment = request.at.as_ref().filter(|_| attempt == 0 && copy == 0);
+    if is_published(run, spec)? {
+        if let Some(moment) = moment {
+            run.until(moment).await?;
+        }
+        let event = unpublished(run, request, spec, (copy, attempt)).await?;
+        publish(run, request, spec, event, ready).await?;
+        return Ok(attempt);
+    }
     let hold = if ready.is_some() || moment.is_some() {
         Hold::Everything
     } else {

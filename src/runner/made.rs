@@ -3,7 +3,9 @@
 use super::answer;
 use super::exchange::Prepared;
 use super::probe::Counted;
+use super::publish::{Unpublished, publication};
 use super::round::{RoundRun, locked};
+use super::sign::sign;
 use super::spec::Spec;
 use super::wire::{self, Connection, Controls, Flight, Hold, Outgoing};
 use super::world::endpoint;
@@ -13,6 +15,60 @@ use crate::target::render::{RenderError, Rendered};
 use crate::transcript::{Delivery, Ending, Exchange, KeyUsed, SentRequest, Times};
 use bytes::Bytes;
 use std::time::Duration;
+
+/// Whether a command publishes what the step sends.
+pub(super) fn is_published(run: &RoundRun<'_>, spec: &Spec) -> Result<bool, String> {
+    let name = run.context.cast.name(spec.operation)?;
+    Ok(publication(run.world().operation(name)?).is_some())
+}
+
+/// Makes an event that a command will publish.
+pub(super) async fn unpublished(
+    run: &RoundRun<'_>,
+    request: &Request,
+    spec: &Spec,
+    copy: (u32, u32),
+) -> Result<Unpublished, String> {
+    let (rendered, reworded, _) = rendered(run, request, spec).await?;
+    Ok(Unpublished {
+        rendered,
+        reworded,
+        copy,
+    })
+}
+
+/// The bytes of a request, whether a form changed its body's, and by how much its date was put back.
+async fn rendered(
+    run: &RoundRun<'_>,
+    request: &Request,
+    spec: &Spec,
+) -> Result<(Rendered, bool, Option<Duration>), String> {
+    let world = run.world();
+    world.spend(1)?;
+    world.turn().await;
+    let told = |error: RenderError| {
+        if let RenderError::NotApplicable(reason) = &error {
+            *locked(&run.context.not_applicable) = Some(reason.clone());
+        }
+        error.to_string()
+    };
+    let made = world
+        .render_operation(&run.context.cast, spec, request.to_each)
+        .await;
+    let (mut rendered, reworded) = made.map_err(told)?;
+    let backdated = match spec.first_sent {
+        Some(FirstSent::Ago(time)) => Some(run.time(time, None)?),
+        _ => None,
+    };
+    let name = run.context.cast.name(spec.operation)?;
+    let key = spec.key.value.as_deref();
+    world.date(name, key, spec.first_sent, backdated, &mut rendered);
+    let operation = world.operation(name)?;
+    sign(run, operation, request, spec, &mut rendered)
+        .await
+        .map_err(told)?;
+    Ok((rendered, reworded, backdated))
+}
 
 /// A request that is made, and of which nothing is on its way.
 pub(super) struct Made {
@@ -47,22 +103,7 @@ pub(super) async fn make(
     (copy, attempt): (u32, u32),
 ) -> Result<Made, String> {
     let world = run.world();
-    world.spend(1)?;
-    world.turn().await;
-    let made = world
-        .render_operation(&run.context.cast, spec, request.to_each)
-        .await;
-    if let Err(RenderError::NotApplicable(reason)) = &made {
-        *locked(&run.context.not_applicable) = Some(reason.clone());
-    }
-    let (mut rendered, reworded) = made.map_err(|error| error.to_string())?;
-    let backdated = match spec.first_sent {
-        Some(FirstSent::Ago(time)) => Some(run.time(time, None)?),
-        _ => None,
-    };
-    let name = run.context.cast.name(spec.operation)?;
-    let key = spec.key.value.as_deref();
-    world.date(name, key, spec.first_sent, backdated, &mut rendered);
+    let (rendered, reworded, backdated) = rendered(run, request, spec).await?;
     world.check_host(&rendered.origin)?;
     let (endpoint, authority) = endpoint(&rendered.origin)?;
     let fault = request.fault.clone();

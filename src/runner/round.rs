@@ -5,6 +5,7 @@ use super::board::Board;
 use super::keys::KeyWriter;
 use super::probe::{Counted, read_all};
 use super::rendering::Filling;
+use super::sign::Stamp;
 use super::spec::{RoundNames, Spec};
 use super::words::Words;
 use super::world::{Cast, World};
@@ -12,7 +13,7 @@ use super::{burst, exchange, hook};
 use crate::contract::Contract;
 use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
-use crate::scenario::{Case, OperationRole, Request, Scenario, Step, Until, Wait, When};
+use crate::scenario::{Case, OperationRole, Receiving, Request, Scenario, Step, Until, Wait, When};
 use crate::target::operation::{Lifetime, Operation, Probe};
 use crate::target::selector::Answer;
 use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};
@@ -51,6 +52,8 @@ pub(super) struct RoundRun<'a> {
     pub(super) lost_at: Mutex<Option<Instant>>,
     pub(super) late: Mutex<Vec<exchange::Late>>,
     undo: Mutex<Vec<HookName>>,
+    /// What was signed, by step.
+    pub(super) signed: Mutex<HashMap<String, Stamp>>,
 }
 
 /// A round that ran, with what is needed to read its effects once more.
@@ -122,6 +125,7 @@ impl<'a> RoundRun<'a> {
             lost_at: Mutex::new(None),
             late: Mutex::new(Vec::new()),
             undo: Mutex::new(Vec::new()),
+            signed: Mutex::new(HashMap::new()),
         }
     }
 
@@ -277,7 +281,8 @@ impl<'a> RoundRun<'a> {
                 name,
                 answer,
                 times,
-            } => self.receive(name.as_deref(), *answer, *times),
+                outage,
+            } => self.receive(name.as_deref(), *answer, *times, *outage),
             Step::Recheck { name, at_most } => self.recheck(name, *at_most).await,
             Step::Together(_) => Err("a together holds no other together".to_owned()),
         }
@@ -464,8 +469,13 @@ impl<'a> RoundRun<'a> {
         match wait {
             Wait::For(span) => tokio::time::sleep(self.time(*span, None)?).await,
             Wait::Settled => self.settle(&ReadingKind::Early).await,
+            Wait::OwnRetries => self.wait_for_own_retries().await,
             Wait::Deliveries { count, patience } => {
-                self.wait_for_deliveries(*count, *patience).await;
+                let taken = |received| received == Receiving::Ok;
+                self.wait_for_deliveries(*count, *patience, taken).await;
+            }
+            Wait::Arrivals { count, patience } => {
+                self.wait_for_deliveries(*count, *patience, |_| true).await;
             }
             Wait::RetryAfter(step) => {
                 let asked = {
@@ -487,6 +497,20 @@ impl<'a> RoundRun<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Waits until whoever received the events has tried again what it could not handle.
+    async fn wait_for_own_retries(&self) {
+        let began = Instant::now();
+        self.settle(&ReadingKind::Early).await;
+        let operation = self.world().operation(&self.context.cast.subject);
+        let within = operation
+            .ok()
+            .and_then(|operation| operation.consumer.as_ref()?.retries_within);
+        if let Some(within) = within {
+            tokio::time::sleep(within.saturating_sub(began.elapsed())).await;
+            self.settle(&ReadingKind::Early).await;
+        }
     }
 
     /// A server that this round has ended serves again, whatever befell the round.

@@ -3,7 +3,7 @@
 use super::keys::{KeyWriter, twisted};
 use super::words::{Words, fresh_word};
 use crate::scenario::{
-    FirstSent, Key, KeyTwist, Marker, OperationRole, PrincipalRole, Request, StepName,
+    FirstSent, Key, KeyTwist, Marker, OperationRole, PrincipalRole, Request, Signature, StepName,
 };
 use crate::target::key::KeyUse;
 use std::collections::HashMap;
@@ -28,6 +28,8 @@ pub(super) struct Spec {
     pub(super) only_if: Option<StepName>,
     /// The version that this response told, once it is known.
     pub(super) version: Option<String>,
+    /// How it is signed.
+    pub(super) signature: Signature,
     /// The `prepare` step whose answer it uses, by a word of that step's own.
     pub(super) prepared: Option<String>,
 }
@@ -55,6 +57,7 @@ impl Spec {
             chosen_name: fresh_word(),
             only_if: None,
             version: None,
+            signature: Signature::Good,
             prepared: None,
         }
     }
@@ -193,6 +196,7 @@ impl RoundNames {
                 .clone()
                 .or_else(|| base.and_then(|base| base.only_if.clone())),
             version: None,
+            signature: request.signature.clone(),
             prepared: match &request.prepared {
                 Some(step) => self.spec(step, 0)?.prepared.clone(),
                 None => base.and_then(|base| base.prepared.clone()),

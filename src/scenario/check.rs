@@ -285,9 +285,16 @@ fn check_request(request: &Request, node: &Node, around: &Around<'_>, problems: 
             },
         ),
     ];
-    let referred = referred
-        .into_iter()
-        .chain([("only-if", request.only_if.as_ref())]);
+    let referred = referred.into_iter().chain([
+        ("only-if", request.only_if.as_ref()),
+        (
+            "signature",
+            match &request.signature {
+                super::Signature::Of(step) => Some(step),
+                _ => None,
+            },
+        ),
+    ]);
     for (field, step) in referred {
         if let Some(step) = step {
             check_reference(step, place(node, field, step), around, problems);
@@ -402,7 +409,11 @@ fn check_start(
 fn check_references(expectation: &Expectation, node: &Node, case: &Case, problems: &mut Problems) {
     let fields = body(node);
     let names: BTreeSet<&str> = case.leaves().filter_map(Step::name).collect();
-    for step in expectation.check.steps() {
+    let conditional = expectation
+        .condition
+        .iter()
+        .map(|condition| condition.of.as_str());
+    for step in expectation.check.steps().into_iter().chain(conditional) {
         if !names.contains(step) {
             problems.unknown_step(place(fields, "", step), step, &names, false);
         }

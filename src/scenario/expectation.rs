@@ -16,8 +16,19 @@ pub struct Expectation {
     pub level: Level,
     /// Void if the contract declares a behaviour for this promise that allows it.
     pub unless: Option<Promise>,
+    /// Void in a round in which this does not hold.
+    pub condition: Option<Condition>,
     /// What is checked.
     pub check: Check,
+}
+
+/// When an expectation is about a round at all: by how a step was answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The step.
+    pub of: StepName,
+    /// What all its answers must lie in.
+    pub is: Outcome,
 }
 
 /// A bound on a number.
@@ -60,6 +71,8 @@ pub enum EventClaim {
     Deliveries(Bound),
     /// The number of different events that our receiver took.
     Taken(Bound),
+    /// The events of several requests came in the order of the requests.
+    Ordered,
     /// A delivery that comes again is the same in this part.
     Stable(EventPart),
 }
@@ -204,12 +217,16 @@ pub enum Check {
         /// The other answer.
         with: StepName,
     },
-    /// Two readings agree.
+    /// Two readings agree, or differ.
     State {
         /// The later one.
         reading: StepName,
         /// The earlier one.
-        same_as: StepName,
+        than: StepName,
+        /// Whether they must agree.
+        same: bool,
+        /// Only what reads a state is compared, and not what counts.
+        states_only: bool,
     },
     /// The two responses can be told apart by a program.
     TellsApart {
@@ -354,7 +371,7 @@ impl Check {
                 reading: Some(reading),
                 ..
             } => vec![reading],
-            Check::State { reading, same_as } => vec![reading, same_as],
+            Check::State { reading, than, .. } => vec![reading, than],
             _ => Vec::new(),
         }
     }

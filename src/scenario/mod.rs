@@ -16,12 +16,14 @@ mod parse;
 mod read_expectation;
 mod request;
 mod shape;
+mod signature;
 mod words;
 
 use std::time::Duration;
 
 pub use expectation::{
-    Bound, Check, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn,
+    Bound, Check, Condition, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound,
+    SeekIn,
 };
 pub use fault::{Close, Fault, ResponsePart};
 pub use first_sent::FirstSent;
@@ -29,6 +31,7 @@ pub use key::{Key, KeyShape, KeyTwist};
 pub use moment::{Amount, Moment, Quantity, TimeSpan, When};
 pub use parse::parse;
 pub use request::{Like, Marker, Request};
+pub use signature::Signature;
 pub use words::{FORMS, VARIANTS};
 
 use crate::checklist::ItemId;
@@ -158,8 +161,16 @@ pub enum Need {
     Prepare,
     /// A declared look-up.
     Lookup,
+    /// An operation that receives events.
+    Consumer,
+    /// Requests that are signed.
+    Signature,
     /// Events that our receiver gets.
     Sink,
+    /// An outage of our receiver that the target says it survives.
+    Outage,
+    /// Events that come in the order of what they announce.
+    OrderedEvents,
     /// Documents that can be held against the target.
     Documents,
     /// Two base URLs of one API.
@@ -276,6 +287,8 @@ pub enum Step {
         answer: Receiving,
         /// How many of them it treats so.
         times: u32,
+        /// All of them instead, for as long as the target says that it bears it.
+        outage: bool,
     },
     /// Every live key of the run, sent once more.
     Recheck {
@@ -382,8 +395,18 @@ pub enum Wait {
     Settled,
     /// A time.
     For(TimeSpan),
+    /// Until the consumer has tried again by itself what it could not handle, where it does so; else
+    /// as `Settled`.
+    OwnRetries,
     /// What the step's response asked for.
     RetryAfter(StepName),
+    /// So many deliveries of events have arrived, whatever became of them, or the time is over.
+    Arrivals {
+        /// How many.
+        count: u32,
+        /// For how long at most.
+        patience: Duration,
+    },
     /// Our receiver has taken so many deliveries of events, or the time is over.
     Deliveries {
         /// How many.

@@ -113,7 +113,7 @@ fn is_alone(case: &Case) -> bool {
 }
 
 fn read_needs(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<Need> {
-    const NOT_YET: [&str; 2] = ["name", "consumer"];
+    const NOT_YET: [&str; 1] = ["name"];
     let mut needs = Vec::new();
     for node in nodes {
         if let Some(word) = node.as_text().filter(|word| NOT_YET.contains(word)) {
@@ -449,12 +449,19 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 r#as: Option<StepName>,
                 answer: Receiving,
                 times: Option<u32>,
+                r#for: Option<OutageWord>,
+            }
+            #[derive(Deserialize)]
+            #[serde(rename_all = "kebab-case")]
+            enum OutageWord {
+                Outage,
             }
             let fields: SinkFields = yaml::decode(body)?;
             Ok(Step::Sink {
                 name: fields.r#as,
                 answer: fields.answer,
                 times: fields.times.unwrap_or(1).max(1),
+                outage: matches!(fields.r#for, Some(OutageWord::Outage)),
             })
         }
         "recheck" => {
@@ -490,10 +497,13 @@ fn read_wait(body: &Node) -> Result<Wait, Diagnostic> {
     struct WaitFields {
         retry_after: Option<StepName>,
         deliveries: Option<u32>,
+        arrivals: Option<u32>,
         r#for: Option<FixedTime>,
     }
-    if body.as_text() == Some("settled") {
-        return Ok(Wait::Settled);
+    match body.as_text() {
+        Some("settled") => return Ok(Wait::Settled),
+        Some("own-retries") => return Ok(Wait::OwnRetries),
+        _ => {}
     }
     if body.as_map().is_none() {
         return yaml::decode::<TimeSpan>(body).map(Wait::For);
@@ -503,18 +513,29 @@ fn read_wait(body: &Node) -> Result<Wait, Diagnostic> {
         WaitFields {
             retry_after: Some(step),
             deliveries: None,
+            arrivals: None,
             r#for: None,
         } => Ok(Wait::RetryAfter(step)),
         WaitFields {
             retry_after: None,
             deliveries: Some(count),
+            arrivals: None,
             r#for,
         } => Ok(Wait::Deliveries {
             count: count.max(1),
             patience: r#for.map_or(DELIVERY, |time| time.0),
         }),
+        WaitFields {
+            retry_after: None,
+            deliveries: None,
+            arrivals: Some(count),
+            r#for,
+        } => Ok(Wait::Arrivals {
+            count: count.max(1),
+            patience: r#for.map_or(DELIVERY, |time| time.0),
+        }),
         _ => Err(Diagnostic::error(
-            "wait is `settled`, a duration, { retry-after: STEP }, or { deliveries: 2, for: 60s }",
+            "wait is `settled`, `own-retries`, a duration, { retry-after: STEP }, { deliveries: 2, for: 60s }, or { arrivals: 1 }",
         )
         .at(body.span.clone())),
     }

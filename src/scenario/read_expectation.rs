@@ -1,7 +1,8 @@
 //! From YAML to an expectation: a map with a single key, its kind.
 
 use super::expectation::{
-    Bound, Check, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound, SeekIn,
+    Bound, Check, Condition, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound,
+    SeekIn,
 };
 use super::moment::FixedTime;
 use super::request::Marker;
@@ -161,6 +162,7 @@ struct EventsFields {
     deliveries: Option<BoundFields>,
     taken: Option<BoundFields>,
     stable: Option<EventPart>,
+    ordered: Option<bool>,
     marker: Option<Marker>,
 }
 
@@ -186,7 +188,15 @@ impl BoundFields {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct StateFields {
     reading: StepName,
-    same_as: StepName,
+    same_as: Option<StepName>,
+    differs_from: Option<StepName>,
+    probes: Option<ProbesWord>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum ProbesWord {
+    States,
 }
 
 #[derive(Deserialize)]
@@ -268,6 +278,14 @@ struct CommonFields {
     id: Option<String>,
     level: Option<Level>,
     unless: Option<Promise>,
+    r#if: Option<ConditionFields>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConditionFields {
+    of: StepName,
+    is: OutcomeSet,
 }
 
 /// What is claimed of events, and the id of the expectation.
@@ -294,9 +312,12 @@ fn event_claim(fields: &EventsFields) -> Result<(EventClaim, String), &'static s
         };
         claims.push((EventClaim::Stable(part), format!("events-stable-{word}")));
     }
+    if fields.ordered == Some(true) {
+        claims.push((EventClaim::Ordered, "events-ordered".to_owned()));
+    }
     match claims.pop() {
         Some(claim) if claims.is_empty() => Ok(claim),
-        _ => Err("events has exactly one of ids, deliveries, taken and stable"),
+        _ => Err("events has exactly one of ids, deliveries, taken, stable and ordered"),
     }
 }
 
@@ -319,7 +340,7 @@ impl Expectation {
     /// Reads a map with a single key, its kind.
     pub(super) fn read(node: &Node) -> Result<Expectation, Diagnostic> {
         let (kind, body) = super::parse::single_key(node, "an expectation", &KINDS, &[])?;
-        let (common, own) = super::parse::split(body, &["id", "level", "unless"]);
+        let (common, own) = super::parse::split(body, &["id", "level", "unless", "if"]);
         let common: CommonFields = yaml::decode(&common)?;
         let place = || body.span.clone();
         let (check, id) = match kind {
@@ -479,10 +500,22 @@ impl Expectation {
             "state" => {
                 let fields: StateFields = yaml::decode(&own)?;
                 let id = format!("state@{}", fields.reading);
+                let (than, same) = match (fields.same_as, fields.differs_from) {
+                    (Some(than), None) => (than, true),
+                    (None, Some(than)) => (than, false),
+                    _ => {
+                        return Err(Diagnostic::error(
+                            "state has exactly one of same-as and differs-from",
+                        )
+                        .at(place()));
+                    }
+                };
                 (
                     Check::State {
                         reading: fields.reading,
-                        same_as: fields.same_as,
+                        than,
+                        same,
+                        states_only: matches!(fields.probes, Some(ProbesWord::States)),
                     },
                     id,
                 )
@@ -628,6 +661,10 @@ impl Expectation {
             id: common.id.unwrap_or(id),
             level: common.level.unwrap_or_default(),
             unless: common.unless,
+            condition: common.r#if.map(|condition| Condition {
+                of: condition.of,
+                is: condition.is.0,
+            }),
             check,
         })
     }

@@ -5,6 +5,7 @@ use super::first_sent::FirstSent;
 use super::key::Key;
 use super::moment::FixedTime;
 use super::shape::word_or_map;
+use super::signature::Signature;
 use super::{Moment, OperationRole, PrincipalRole, StepName};
 use crate::outcome::Outcome;
 use serde::{Deserialize, Deserializer};
@@ -39,6 +40,8 @@ pub struct Request {
     pub only_if: Option<StepName>,
     /// The `prepare` step whose answer it uses; inherited. Without one it has an answer of its own.
     pub prepared: Option<StepName>,
+    /// How it is signed, where the target says how requests are.
+    pub signature: Signature,
     /// A new connection instead of a warm one.
     pub new_connection: bool,
     /// Spread over all replicas.
@@ -66,6 +69,7 @@ impl Request {
             chosen_name: None,
             only_if: None,
             prepared: None,
+            signature: Signature::Good,
             new_connection: false,
             to_each: false,
             at: None,
@@ -173,6 +177,7 @@ pub(super) struct RequestFields {
     pub(super) name: Option<String>,
     pub(super) only_if: Option<OnlyIf>,
     pub(super) prepared: Option<StepName>,
+    pub(super) signature: Option<Signature>,
     pub(super) connection: Option<ConnectionWord>,
     pub(super) to: Option<ToWord>,
     pub(super) at: Option<Moment>,
@@ -181,7 +186,7 @@ pub(super) struct RequestFields {
 
 impl RequestFields {
     /// The names of the fields, for messages.
-    pub(super) const NAMES: [&'static str; 17] = [
+    pub(super) const NAMES: [&'static str; 18] = [
         "as",
         "like",
         "operation",
@@ -195,6 +200,7 @@ impl RequestFields {
         "name",
         "only-if",
         "prepared",
+        "signature",
         "connection",
         "to",
         "at",
@@ -216,6 +222,7 @@ impl RequestFields {
             chosen_name: self.name,
             only_if: self.only_if.map(|only_if| only_if.unchanged_since),
             prepared: self.prepared,
+            signature: self.signature.unwrap_or_default(),
             new_connection: self.connection == Some(ConnectionWord::New),
             to_each: self.to == Some(ToWord::Each),
             at: self.at,

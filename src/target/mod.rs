@@ -4,6 +4,7 @@
 
 pub mod action;
 pub mod client;
+pub mod consumer;
 mod derive;
 pub mod documents;
 pub mod duration;
@@ -115,7 +116,7 @@ impl Target {
     }
 
     /// The operation that scenarios use one key on beside `operation`: the declared one, else the
-    /// next in the file, the first after the last.
+    /// next in the file, the first after the last; never one that receives events.
     pub fn other(&self, operation: &Operation) -> Option<&Operation> {
         if let Some(other) = &operation.other {
             return self.operation(other);
@@ -124,8 +125,9 @@ impl Target {
             .operations
             .iter()
             .position(|known| known.name == operation.name)?;
-        let next = (at + 1) % self.operations.len();
-        (next != at).then(|| &self.operations[next])
+        let (before, after) = self.operations.split_at(at);
+        let mut others = after.iter().skip(1).chain(before);
+        others.find(|other| other.consumer.is_none())
     }
 
     /// The fixture of this name.

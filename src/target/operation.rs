@@ -6,6 +6,7 @@ use crate::yaml::Node;
 
 use super::action::Action;
 use super::action::Command;
+use super::consumer::{Consumer, Signing};
 use super::key::KeyPlace;
 use super::matcher::Match;
 use super::principal::Role;
@@ -44,6 +45,10 @@ pub struct Operation {
     pub result: Option<AsyncResult>,
     /// How effects are seen, in the order of the file.
     pub effects: Vec<Probe>,
+    /// It receives events, and the key is the id of one.
+    pub consumer: Option<Consumer>,
+    /// How its requests are signed.
+    pub signing: Option<Signing>,
     /// What a caller asks for before it sends, as `${prepared:…}`.
     pub prepare: Option<Request>,
     /// Which events it sends, and how they are known.

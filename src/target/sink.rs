@@ -20,6 +20,10 @@ pub struct Sink {
     /// How long it may take until a delivery that was not taken comes again; `None`: as long as the
     /// scenario waits.
     pub within: Option<Duration>,
+    /// For how long a receiver may be out of order without losing an event; `None`: nobody says.
+    pub outage: Option<Duration>,
+    /// Events come in the order of what they announce, by the target's own word.
+    pub ordered: bool,
     /// Tells the target where to deliver, once, before anything else is sent.
     pub register: Option<Action>,
 }

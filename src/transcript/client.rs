@@ -29,6 +29,12 @@ pub struct ClientFacts {
     pub counts_refused: bool,
     /// Attempts of one run after which it was ended.
     pub most_attempts: usize,
+    /// The client was started elsewhere: each operation that came is a run.
+    #[serde(default)]
+    pub watched: bool,
+    /// While it was watched, operations that were let through had payloads of their own each.
+    #[serde(default)]
+    pub payloads_differ: bool,
 }
 
 /// All runs of a case, once.
@@ -78,8 +84,27 @@ pub enum RunEnd {
     Endless,
     /// It could not be started.
     NotStarted(String),
-    /// There is no command: the time of waiting was over.
+    /// There is no command: more may have come after the time of waiting was over.
     Watched,
+    /// There is no command: the operation succeeded, or nothing more came of it for long enough.
+    Quiet,
+}
+
+impl RunEnd {
+    /// Whether more might have come.
+    pub fn is_unfinished(&self) -> bool {
+        matches!(self, RunEnd::TimedOut | RunEnd::Watched)
+    }
+
+    /// Whether there was no command.
+    pub fn is_watched(&self) -> bool {
+        matches!(self, RunEnd::Watched | RunEnd::Quiet)
+    }
+
+    /// Whether it ended of itself.
+    pub fn is_given_up(&self) -> bool {
+        matches!(self, RunEnd::Exited(_) | RunEnd::Quiet)
+    }
 }
 
 /// One attempt: a request, or a connection on which no request was read.

@@ -5,7 +5,9 @@ use super::selection::Selection;
 use super::target::Filling;
 use super::value::habit;
 use crate::demo_client::Habit;
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The arguments of `client`.
 #[derive(Debug, clap::Args)]
@@ -31,6 +33,17 @@ pub struct ClientArgs {
     /// Commands that run at once.
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub jobs: usize,
+    /// Without a command: where clients that were started elsewhere come to; port 0 is a free one.
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:0",
+        conflicts_with = "command"
+    )]
+    pub listen: SocketAddr,
+    /// Without a command: how long to wait for clients, such as 30s; else until Ctrl-C.
+    #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration, conflicts_with = "command")]
+    pub time: Option<Duration>,
     /// Write down everything that judging needs, for `idemspec report`.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
@@ -40,8 +53,9 @@ pub struct ClientArgs {
     /// What is shown and written.
     #[command(flatten)]
     pub output: Output,
-    /// The command that makes one operation at $IDEMSPEC_URL, and its arguments.
-    #[arg(last = true, required_unless_present = "habit", value_name = "COMMAND")]
+    /// The command that makes one operation at $IDEMSPEC_URL, and its arguments; without it, the
+    /// requests of clients are waited for that were started elsewhere.
+    #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! What the command does when nothing is in its way: without that nothing else shows anything.
 
-use super::Audit;
+use super::{Audit, facts_of};
 use crate::cli::target::Ready;
 use crate::judge::client::told_by;
 use crate::transcript::client::{Attempt, ClientFacts, RunEnd, RunFacts};
@@ -42,18 +42,10 @@ impl Baseline {
         {
             return Err(did_not_work(failed, &run));
         }
-        let declared = ready.target.operation(&operation);
-        let has_lookup = declared.is_some_and(|declared| {
-            let lookup = &declared.lookup;
-            lookup.by_key.is_some() || lookup.by_reference.is_some() || lookup.by_identity.is_some()
-        });
         Ok(Baseline {
             facts: ClientFacts {
                 operations: own.len(),
-                marked: audit.subject.is_marked(&operation),
-                has_lookup,
-                counts_refused: audit.counts_refused,
-                most_attempts: 0,
+                ..facts_of(audit, ready, &operation)
             },
             operation,
         })
@@ -110,7 +102,12 @@ fn sent_nothing(
 }
 
 fn did_not_work(failed: &Attempt, run: &RunFacts) -> String {
-    let what = match (&failed.trouble, failed.status) {
+    format!("{}{}", why_it_failed(failed), wrote(run))
+}
+
+/// Why an operation that nothing stood in the way of did not succeed.
+pub(super) fn why_it_failed(failed: &Attempt) -> String {
+    match (&failed.trouble, failed.status) {
         (Some(trouble), None) => trouble.clone(),
         (_, Some(status)) => format!(
             "the API answered {status} with nothing in its way{}",
@@ -120,8 +117,7 @@ fn did_not_work(failed: &Attempt, run: &RunFacts) -> String {
             }
         ),
         (None, None) => "the API did not answer".to_owned(),
-    };
-    format!("{what}{}", wrote(run))
+    }
 }
 
 fn wrote(run: &RunFacts) -> String {

@@ -11,6 +11,7 @@ use crate::cli::target;
 use crate::demo_client::Habit;
 use crate::grade::{ClientInfo, Report};
 use crate::scenario::client::ClientScenario;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -61,6 +62,8 @@ pub(super) fn job(
         upstream: None,
         about: ClientInfo::default(),
         record: None,
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        time: None,
         command: vec![
             program.display().to_string(),
             COMMAND.to_owned(),
@@ -77,6 +80,8 @@ fn text(habit: Habit) -> String {
                 .replacen("  #resumes\n", RESUMES, 1)
                 .replacen("    #lookup\n", LOOKUP, 1)
         }
+        Habit::LosesKeyAtRestart => TARGET.replacen("  #resumes\n", RESUMES, 1),
+        Habit::NeverLooksUp => TARGET.replacen("    #lookup\n", LOOKUP, 1),
         Habit::NeverRetries | Habit::SendsNoKeyAndNeverRetries => TARGET.replacen(STATUSES, "", 1),
         _ => TARGET.to_owned(),
     }

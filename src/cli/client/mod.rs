@@ -4,6 +4,7 @@
 mod baseline;
 pub mod builtin;
 mod upstream;
+mod watch;
 
 use super::again;
 use super::args::{ClientArgs, DemoClientArgs, Output, Selection};
@@ -27,12 +28,17 @@ use crate::scenario::client::ClientScenario;
 use crate::target::client::base_path;
 use crate::transcript::client::{ClientFacts, ClientTranscript};
 use baseline::Baseline;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::Semaphore;
 use upstream::Behind;
+use watch::Came;
+
+/// Rounds that are added at once to those that showed too little: more would make this machine late.
+const MORE_ROUNDS: u32 = 3;
 
 /// What is asked for, with everything read and chosen.
 struct Job {
@@ -49,6 +55,10 @@ struct Job {
     about: ClientInfo,
     /// Where what happened is written down.
     record: Option<PathBuf>,
+    /// Where clients come to that were started elsewhere.
+    listen: SocketAddr,
+    /// How long they are waited for.
+    time: Option<Duration>,
 }
 
 /// Grades a client.
@@ -95,6 +105,8 @@ pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
         command: args.command,
         jobs: args.jobs.max(1),
         record: args.record,
+        listen: args.listen,
+        time: args.time,
     };
     shown(job, &args.output, args.selection.narrows())
 }
@@ -168,7 +180,6 @@ async fn audited(job: &Job, progress: &Callback) -> Result<Recorded, Failure> {
     let began = Instant::now();
     let Job {
         ready,
-        scenarios,
         operation,
         upstream,
         command,
@@ -213,31 +224,14 @@ async fn audited(job: &Job, progress: &Callback) -> Result<Recorded, Failure> {
         file: ready.file.clone(),
         ..RunInfo::default()
     };
-    let baseline = tokio::select! {
-        baseline = Baseline::of(&audit, ready, operation.as_deref()) => baseline,
-        true = asked_to_end() => Err("it was told to stop".to_owned()),
+    let came = match command.is_empty() {
+        true => watch::watch(&audit, job).await,
+        false => run_all(&audit, job, own, &mut about, progress).await,
     };
-    let (clients, headlines) = match baseline {
-        Ok(baseline) => {
-            let own = contract(&baseline.operation).unwrap_or(own);
-            let finished = Mutex::default();
-            let all = all_cases(&audit, scenarios, &baseline, own, &finished, progress);
-            tokio::select! {
-                () = all => {}
-                true = asked_to_end() => about.stopped = Some("it was told to stop".to_owned()),
-            }
-            let mut finished: Vec<(usize, RecordedClient)> = finished
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner);
-            finished.sort_by_key(|(place, _)| *place);
-            let clients = finished.into_iter().map(|(_, case)| case).collect();
-            (clients, baseline.headlines(&audit))
-        }
-        Err(why) => {
-            about.stopped = Some(why);
-            (Vec::new(), Vec::new())
-        }
-    };
+    let (clients, headlines) = came.unwrap_or_else(|why| {
+        about.stopped = Some(why);
+        (Vec::new(), Vec::new())
+    });
     behind.stop().await;
     about.requests = requests(&clients);
     about.took_micros = micros(began);
@@ -248,6 +242,53 @@ async fn audited(job: &Job, progress: &Callback) -> Result<Recorded, Failure> {
         cases: Vec::new(),
         clients,
     })
+}
+
+/// Runs the command for every case; the error is why nothing can be judged.
+async fn run_all(
+    audit: &Audit,
+    job: &Job,
+    first: &Contract,
+    about: &mut RunInfo,
+    progress: &Callback,
+) -> Came {
+    let baseline = tokio::select! {
+        baseline = Baseline::of(audit, &job.ready, job.operation.as_deref()) => baseline?,
+        true = asked_to_end() => return Err("it was told to stop".to_owned()),
+    };
+    let own = job
+        .ready
+        .contracts
+        .get(&baseline.operation)
+        .unwrap_or(first);
+    let finished = Mutex::default();
+    let all = all_cases(audit, &job.scenarios, &baseline, own, &finished, progress);
+    tokio::select! {
+        () = all => {}
+        true = asked_to_end() => about.stopped = Some("it was told to stop".to_owned()),
+    }
+    let mut finished: Vec<(usize, RecordedClient)> = finished
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    finished.sort_by_key(|(place, _)| *place);
+    let clients = finished.into_iter().map(|(_, case)| case).collect();
+    Ok((clients, baseline.headlines(audit)))
+}
+
+/// What is known of a client of an operation before anything is tried.
+fn facts_of(audit: &Audit, ready: &Ready, operation: &str) -> ClientFacts {
+    let declared = ready.target.operation(operation);
+    let has_lookup = declared.is_some_and(|declared| {
+        let lookup = &declared.lookup;
+        lookup.by_key.is_some() || lookup.by_reference.is_some() || lookup.by_identity.is_some()
+    });
+    ClientFacts {
+        marked: audit.subject.is_marked(operation),
+        has_lookup,
+        counts_refused: audit.counts_refused,
+        most_attempts: MOST_ATTEMPTS,
+        ..ClientFacts::default()
+    }
 }
 
 /// Runs and judges every case, as many at once as there are permits.
@@ -290,12 +331,8 @@ async fn one_case(
 ) -> RecordedClient {
     let case = &scenario.cases[place];
     let subject = baseline.operation.as_str();
-    let facts = ClientFacts {
-        most_attempts: MOST_ATTEMPTS,
-        ..baseline.facts.clone()
-    };
     let mut transcript = ClientTranscript {
-        facts,
+        facts: baseline.facts.clone(),
         rounds: Vec::new(),
     };
     let skip = why_not(case, &audit.client, baseline.facts.operations);
@@ -312,7 +349,7 @@ async fn one_case(
         if !judge::client::wants_more_rounds(&findings) {
             break;
         }
-        upto = rounds.up_to;
+        upto = rounds.up_to.min(upto + MORE_ROUNDS);
     }
     RecordedClient {
         operation: baseline.operation.clone(),

@@ -22,6 +22,9 @@ pub(super) fn expectation(expectation: &Expectation) -> String {
             promise.name()
         ));
     }
+    if let Some(condition) = &expectation.condition {
+        limits.push(format!("only where `{}` is {}", condition.of, condition.is));
+    }
     if limits.is_empty() {
         check(&expectation.check)
     } else {
@@ -86,9 +89,15 @@ fn check(check: &Check) -> String {
         Check::Agrees { of, with } => {
             format!("What `{of}` says of the resource is what `{with}` says")
         }
-        Check::State { reading, same_as } => {
-            format!("The state in `{reading}` is that of `{same_as}`")
-        }
+        Check::State {
+            reading,
+            than,
+            same,
+            states_only: _,
+        } => match same {
+            true => format!("The state in `{reading}` is that of `{than}`"),
+            false => format!("Something in `{reading}` is not as in `{than}`"),
+        },
         Check::TellsApart { of, from } => {
             format!("A program can tell the response of `{of}` from that of `{from}`")
         }
@@ -200,6 +209,7 @@ fn events(claim: EventClaim) -> String {
             "Our receiver takes {}",
             number(bound, "event", "different events")
         ),
+        EventClaim::Ordered => "The events come in the order of the requests".to_owned(),
         EventClaim::Stable(EventPart::Id) => {
             "An event that is delivered again keeps its id".to_owned()
         }
@@ -241,6 +251,7 @@ mod tests {
             id: "effects-at-most".to_owned(),
             level: Level::Should,
             unless: Some(Promise::Mismatch),
+            condition: None,
             check: Check::Effects {
                 bound: Bound::AtMost(1),
                 probe: None,
@@ -261,6 +272,7 @@ mod tests {
             id: "outcome".to_owned(),
             level: Level::Must,
             unless: None,
+            condition: None,
             check: Check::Outcome {
                 of: vec!["retry".to_owned()],
                 bound: OutcomeBound::Is(Outcome::SUCCESS),

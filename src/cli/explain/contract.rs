@@ -200,7 +200,7 @@ mod tests {
         for line in [
             "Stripe API v1",
             "idempotent-replayed: true  [errors]",
-            "at least 1day",
+            "at least 1 day",
             "header Idempotency-Key, at most 255 characters  [api]",
             "refused, with $.error.type = idempotency_error  [",
             "deleted,",

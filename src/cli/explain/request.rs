@@ -2,7 +2,7 @@
 
 use crate::scenario::{
     Close, Fault, Key, KeyShape, KeyTwist, Marker, Moment, OperationRole, PrincipalRole, Request,
-    ResponsePart, When,
+    ResponsePart, Signature, When,
 };
 
 /// `the request of `lost` again, without a key, as other-tenant`.
@@ -31,6 +31,9 @@ pub(super) fn request(request: &Request) -> String {
     }
     if let Some(step) = &request.prepared {
         parts.push(format!("with what `{step}` was answered"));
+    }
+    if request.signature != Signature::Good {
+        parts.push(format!("with {}", request.signature.says()));
     }
     if request.new_connection {
         parts.push("on a new connection".to_owned());

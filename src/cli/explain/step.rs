@@ -76,10 +76,21 @@ fn sentence(step: &Step) -> String {
         Step::Wait(Wait::Settled) => {
             "Wait until nothing runs and the effects have stopped changing.".to_owned()
         }
+        Step::Wait(Wait::OwnRetries) => {
+            "Wait until the receiver has tried again by itself, where it does so.".to_owned()
+        }
         Step::Wait(Wait::For(time)) => format!("Wait {time}."),
         Step::Wait(Wait::RetryAfter(step)) => {
             format!("Wait as long as the response to `{step}` asks for.")
         }
+        Step::Wait(Wait::Arrivals { count, patience }) => format!(
+            "Wait until {} of events arrived, for {} at most.",
+            match count {
+                1 => "one delivery".to_owned(),
+                more => format!("{more} deliveries"),
+            },
+            humantime::format_duration(*patience)
+        ),
         Step::Wait(Wait::Deliveries { count, patience }) => format!(
             "Wait until our receiver has taken {} of events, for {} at most.",
             match count {
@@ -127,6 +138,7 @@ fn sentence(step: &Step) -> String {
             name,
             answer,
             times,
+            outage,
         } => {
             let how = match answer {
                 Receiving::Ok => "takes",
@@ -135,6 +147,10 @@ fn sentence(step: &Step) -> String {
                 Receiving::Stall => "leaves unanswered",
             };
             let which = match times {
+                _ if *outage => {
+                    "all deliveries, from the first one on and for the outage that the target survives,"
+                        .to_owned()
+                }
                 1 => "the next delivery".to_owned(),
                 more => format!("the next {more} deliveries"),
             };

@@ -137,6 +137,7 @@ fn expectation(unless: Option<Promise>) -> Expectation {
         id: "c".to_owned(),
         level: Level::Must,
         unless,
+        condition: None,
         check: Check::Exists {
             of: "first".to_owned(),
         },

@@ -5,12 +5,18 @@ pub(super) const EMITS_EVENT_ON_REPLAY: &[&str] =
     &["webhook/silent-replay/item-8/events-ids-at-most"];
 
 /// What `mints-event-id-per-attempt` breaks in every run.
-pub(super) const MINTS_EVENT_ID_PER_ATTEMPT: &[&str] =
-    &["webhook/redelivery#*/item-8/events-stable-id"];
+pub(super) const MINTS_EVENT_ID_PER_ATTEMPT: &[&str] = &[
+    "webhook/redelivery#*/item-8/events-stable-id",
+    "webhook/killed#*/item-8/events-stable-id",
+    "webhook/outage/item-8/events-stable-id",
+];
 
 /// What `marks-event-before-delivery` breaks in every run.
-pub(super) const MARKS_EVENT_BEFORE_DELIVERY: &[&str] =
-    &["webhook/redelivery#*/item-8/events-taken-at-least"];
+pub(super) const MARKS_EVENT_BEFORE_DELIVERY: &[&str] = &[
+    "webhook/redelivery#*/item-8/events-taken-at-least",
+    "webhook/killed#*/item-8/events-taken-at-least",
+    "webhook/outage/item-8/events-taken-at-least",
+];
 
 /// What `looks-up-foreign-operations` breaks in every run.
 pub(super) const LOOKS_UP_FOREIGN_OPERATIONS: &[&str] = &[
@@ -32,3 +38,13 @@ pub(super) const DOCUMENTS_KEY_ELSEWHERE: &[&str] = &["run/documents/item-4/docu
 /// What `documents-retry-after-nobody-sends` breaks in every run.
 pub(super) const DOCUMENTS_RETRY_AFTER_NOBODY_SENDS: &[&str] =
     &["run/refusals/item-7/documented-retry-after:changed"];
+
+/// What `gives-events-up-soon` breaks in every run.
+pub(super) const GIVES_EVENTS_UP_SOON: &[&str] = &["webhook/outage/item-8/events-taken-at-least"];
+
+/// What `announces-rolled-back-writes` breaks in every run.
+pub(super) const ANNOUNCES_ROLLED_BACK_WRITES: &[&str] =
+    &["webhook/rolled-back/item-8/events-deliveries-at-most"];
+
+/// What `retries-from-memory` breaks in every run.
+pub(super) const RETRIES_FROM_MEMORY: &[&str] = &["webhook/killed#*/item-8/events-taken-at-least"];

@@ -15,7 +15,10 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "failure/refused#declined/item-7/keeps:after-failure",
             "failure/refused#declined/item-7/recovered:corrected",
         ],
-        Flaw::StoresRateLimits => &["failure/rate-limited/item-7/outcome-is:again"],
+        Flaw::StoresRateLimits => &[
+            "failure/rate-limited/item-7/outcome-is:again",
+            "failure/rate-limited/item-7/keeps:after-failure",
+        ],
         Flaw::KeepsOneBucketForGuests => &[
             "auth/anonymous/item-6/nothing-foreign:second",
             "auth/anonymous/item-6/outcome-never:second",

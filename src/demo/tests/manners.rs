@@ -95,6 +95,50 @@ async fn connections_beyond_the_limit_are_closed() {
 }
 
 #[tokio::test]
+async fn a_connection_ends_with_goaway_after_so_many_requests() {
+    let api = behaving(Manners {
+        requests_per_connection: Some(2),
+        ..Manners::default()
+    })
+    .await;
+    let stream = TcpStream::connect(api.demo.address)
+        .await
+        .expect("the demo listens");
+    let executor = hyper_util::rt::TokioExecutor::new();
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(executor, TokioIo::new(stream))
+            .await
+            .expect("HTTP/2");
+    let driver = tokio::spawn(connection);
+    for _ in 0..2 {
+        let request = Request::get("http://demo/healthz").body(Full::new(Bytes::new()));
+        let answer = sender.send_request(request.expect("a request")).await;
+        assert!(answer.expect("an answer").status().is_success());
+    }
+    // A connection that is ended in this way ends without an error.
+    assert!(driver.await.expect("no panic").is_ok());
+    assert!(sender.ready().await.is_err());
+    // Over HTTP/1.1 it is closed, and the API goes on.
+    for _ in 0..3 {
+        assert_eq!(api.get("/healthz").await.status, StatusCode::OK);
+    }
+}
+
+#[tokio::test]
+async fn a_repeated_put_is_silent_where_manners_have_it() {
+    let put = Send::new(Method::PUT, "/mandates/rent").json(&json!({"limit": 5}));
+    let api = behaving(Manners {
+        silent_puts: true,
+        ..Manners::default()
+    })
+    .await;
+    assert_eq!(api.send(&put).await.status, StatusCode::CREATED);
+    let again = api.send(&put).await;
+    assert_eq!(again.status, StatusCode::NO_CONTENT);
+    assert_eq!(again.text(), "");
+}
+
+#[tokio::test]
 async fn one_at_a_time_a_duplicate_is_a_replay_and_never_in_the_way() {
     let api = behaving(Manners {
         one_at_a_time: true,

@@ -4,6 +4,7 @@ mod correct;
 mod events;
 mod flaws;
 mod manners;
+mod notices;
 mod policy;
 mod shop;
 mod surface;

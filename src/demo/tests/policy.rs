@@ -119,6 +119,13 @@ async fn a_repeat_is_given_the_current_resource_or_a_conflict_that_names_it() {
     );
     let link = format!("</payments/{}>; rel=\"related\"", first.id());
     assert_eq!(again.header("link"), Some(link.as_str()));
+    let change = Send::new(Method::PATCH, &format!("/payments/{}", first.id()))
+        .set("idempotency-key", "c")
+        .json(&json!({"memo": "changed"}));
+    let made = api.send(&change).await.json()["change_id"].clone();
+    let again = api.send(&change).await;
+    let made = made.as_str().expect("an id");
+    assert!(again.text().contains(made), "{}", again.text());
 }
 
 #[tokio::test]

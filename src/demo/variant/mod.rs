@@ -31,6 +31,8 @@ pub struct Variant {
     pub unpromised: Sight,
     /// How long effects may take to show; `None` is as long as with the demo itself.
     pub settle: Option<Duration>,
+    /// Whether it shows over HTTP/2 only.
+    pub http2: bool,
     /// Makes a demo behave so.
     pub change: fn(&mut Options),
 }
@@ -78,6 +80,15 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+
+    #[test]
+    fn all_thirty_of_the_catalogue_are_there_in_order() {
+        let ids: Vec<&str> = VARIANTS.iter().map(|variant| variant.id).collect();
+        assert!(ids.is_sorted(), "{ids:?}");
+        let different: HashSet<&str> = ids.into_iter().collect();
+        let all: HashSet<String> = (1..=30).map(|number| format!("V{number:02}")).collect();
+        assert_eq!(different, all.iter().map(String::as_str).collect());
+    }
 
     #[test]
     fn names_are_unique_and_lead_back_to_their_variant() {

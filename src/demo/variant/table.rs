@@ -11,6 +11,13 @@ use crate::demo::policy::{
 /// The IETF draft, section by section the most cited text on keys.
 const DRAFT: &str = "draft-ietf-httpapi-idempotency-key-header-07";
 
+/// The scenarios about events that come again, on the operation that receives them.
+const CONSUMER: &[&str] = &[
+    "receive-notice:consumer/again",
+    "receive-notice:consumer/duplicates",
+    "receive-notice:consumer/failed-first",
+];
+
 /// How long the demo keeps keys, promised by nobody.
 const RETENTION: &str = "retention: { min: 24h, max: 24h, clock: completion, strength: may }";
 
@@ -25,6 +32,7 @@ const PLAIN: Variant = Variant {
     known: "",
     unpromised: Sight::Nothing,
     settle: None,
+    http2: false,
     change: |_| {},
 };
 
@@ -32,7 +40,7 @@ const PLAIN: Variant = Variant {
 const RACES: &[&str] = &["race/burst", "race/during", "race/edge"];
 
 /// Every variant, by its number.
-pub static VARIANTS: [Variant; 40] = [
+pub static VARIANTS: [Variant; 50] = [
     Variant {
         id: "V01",
         name: "refuses-losers",
@@ -177,7 +185,7 @@ pub static VARIANTS: [Variant; 40] = [
         says: "Answers a repeat 404 once what the key made is deleted.",
         sources: &["RFC 9110, section 15.5.5"],
         contract: "on: { deleted: { outcome: reject, status: 404 } }",
-        upsets: &["replay/exact"],
+        upsets: &["replay/exact", "replay/after-delete"],
         change: |demo| demo.policy.replay.deleted = Deleted::Refuse(Refusal::of(404)),
         ..PLAIN
     },
@@ -187,8 +195,43 @@ pub static VARIANTS: [Variant; 40] = [
         says: "Answers a repeat 410 once what the key made is deleted.",
         sources: &["RFC 9110, section 15.5.11"],
         contract: "on: { deleted: { outcome: reject, status: 410 } }",
-        upsets: &["replay/exact"],
+        upsets: &["replay/exact", "replay/after-delete"],
         change: |demo| demo.policy.replay.deleted = Deleted::Refuse(Refusal::of(410)),
+        ..PLAIN
+    },
+    Variant {
+        id: "V10",
+        name: "calls-deleted-a-conflict",
+        says: "Answers a repeat 409 once what the key made is deleted.",
+        sources: &["RFC 9110, section 15.5.10"],
+        contract: "on: { deleted: { outcome: reject, status: 409 } }",
+        upsets: &["replay/exact", "replay/after-delete"],
+        change: |demo| demo.policy.replay.deleted = Deleted::Refuse(Refusal::of(409)),
+        ..PLAIN
+    },
+    Variant {
+        id: "V11",
+        name: "finds-nothing-to-delete-again",
+        says: "Answers the second DELETE of a thing 404.",
+        sources: &["RFC 9110, section 9.2.2"],
+        upsets: &["delete-payment:no-key/methods"],
+        ..PLAIN
+    },
+    Variant {
+        id: "V11",
+        name: "tells-a-new-put-from-a-repeated-one",
+        says: "Answers the first PUT of a thing 201, and a repeated one 200.",
+        sources: &["RFC 9110, section 9.3.4"],
+        upsets: &["put-mandate:no-key/methods"],
+        ..PLAIN
+    },
+    Variant {
+        id: "V11",
+        name: "answers-a-repeated-put-without-content",
+        says: "Answers the first PUT of a thing 201, and a repeated one 204 and with no body.",
+        sources: &["RFC 9110, section 9.3.4"],
+        upsets: &["put-mandate:no-key/methods"],
+        change: |demo| demo.manners.silent_puts = true,
         ..PLAIN
     },
     Variant {
@@ -313,6 +356,16 @@ pub static VARIANTS: [Variant; 40] = [
         ..PLAIN
     },
     Variant {
+        id: "V19",
+        name: "keeps-a-tombstone-of-long-answers",
+        says: "Keeps of an answer above 64 KiB that there was one: a repeat is answered 413 and makes nothing.",
+        sources: &["gofiber/fiber#4287"],
+        contract: "on: { replay: { any-of: [ { outcome: replay-stored, status: same-as-first }, { outcome: reject, status: 413 } ] } }",
+        upsets: &["replay/kinds", "replay/exact"],
+        change: |demo| demo.policy.replay.tombstone = Some((64 * 1024, Refusal::of(413))),
+        ..PLAIN
+    },
+    Variant {
         id: "V20",
         name: "reuses-expired-keys",
         says: "Takes a key for a new one once its retention is over.",
@@ -368,12 +421,32 @@ pub static VARIANTS: [Variant; 40] = [
         ..PLAIN
     },
     Variant {
+        id: "V23",
+        name: "compresses-as-each-attempt-asks",
+        says: "Compresses an answer for the attempt that takes gzip, and replays it bare to one that does not.",
+        sources: &["RFC 9110, section 12.5.3"],
+        upsets: &[
+            "replay/kinds#gzip",
+            "replay/kinds#gzip-then-plain",
+            "replay/noise",
+        ],
+        ..PLAIN
+    },
+    Variant {
         id: "V24",
         name: "delivers-events-twice",
         says: "Delivers an event that was taken once more, under the same id.",
         sources: &["Standard Webhooks 1.0, on idempotency"],
         upsets: &["webhook"],
         change: |demo| demo.manners.delivers_twice = true,
+        ..PLAIN
+    },
+    Variant {
+        id: "V25",
+        name: "takes-a-coupon-twice",
+        says: "Takes a coupon that was made for two uses from two of the callers that come at once.",
+        sources: &["spree/spree#13734"],
+        upsets: &["redeem-coupon:no-key/overdraw"],
         ..PLAIN
     },
     Variant {
@@ -392,6 +465,24 @@ pub static VARIANTS: [Variant; 40] = [
         sources: &["RFC 9112, section 9.4"],
         upsets: &["race/burst", "race/during"],
         change: |demo| demo.manners.most_connections = Some(32),
+        ..PLAIN
+    },
+    Variant {
+        id: "V26",
+        name: "says-goaway",
+        says: "Ends an HTTP/2 connection with GOAWAY after the second request on it.",
+        sources: &["RFC 9113, section 6.8"],
+        upsets: &[
+            "race/burst",
+            "race/during",
+            "race/edge",
+            "replay/exact",
+            "replay/connections",
+            "lost/response",
+            "lost/mid-work",
+        ],
+        http2: true,
+        change: |demo| demo.manners.requests_per_connection = Some(2),
         ..PLAIN
     },
     Variant {
@@ -477,6 +568,24 @@ pub static VARIANTS: [Variant; 40] = [
         sources: &["SQLite, write-ahead logging"],
         upsets: &["race/burst", "race/during", "race/edge", "replay/exact"],
         change: |demo| demo.manners.one_at_a_time = true,
+        ..PLAIN
+    },
+    Variant {
+        id: "V24",
+        name: "refuses-known-notices",
+        says: "Answers an event that comes again 409.",
+        sources: &["Standard Webhooks 1.0, on idempotency"],
+        upsets: CONSUMER,
+        change: |demo| demo.manners.refuses_known_notices = true,
+        ..PLAIN
+    },
+    Variant {
+        id: "V24",
+        name: "handles-notices-later",
+        says: "Answers an event 202, handles it afterwards, and again where that fails.",
+        sources: &["Standard Webhooks 1.0, on timeouts"],
+        upsets: CONSUMER,
+        change: |demo| demo.manners.handles_notices_later = true,
         ..PLAIN
     },
 ];

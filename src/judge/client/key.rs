@@ -100,6 +100,11 @@ pub(super) fn new(operations: &[Operation<'_>]) -> Said {
                 "both operations are named {name} in their payload, so they may be one: let the command name each anew"
             ));
         }
+        if operation.run.end.is_watched() && name(operation).is_none() {
+            return Said::not_shown(format!(
+                "the key {key} came again after its success, which may be one operation sent twice: let the payload name each (${{marker}})"
+            ));
+        }
         return Said::broken(format!("two operations bear the key {key}"))
             .seen_in(other)
             .seen_in(operation);

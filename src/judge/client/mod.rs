@@ -284,6 +284,12 @@ impl<'a> Look<'a> {
     /// Why nothing at all was shown, if that is so.
     fn nothing_shown(&self) -> Option<Said> {
         let mut missing = None;
+        if self.transcript.rounds.is_empty() {
+            return Some(Said::not_shown(match self.transcript.facts.watched {
+                true => "too few operations came while it was watched",
+                false => "nothing ran",
+            }));
+        }
         for name in self.of {
             let command = self.command(name)?;
             for round in &self.transcript.rounds {

@@ -99,6 +99,10 @@ pub(super) fn operations<'a>(
         .filter(|(_, attempt)| attempt.may_be_of(subject))
         .collect();
     let groups = match facts.operations {
+        _ if facts.watched => match is_told(&own, facts) {
+            true => vec![own],
+            false => Vec::new(),
+        },
         0 | 1 => vec![own],
         _ if facts.marked && all_named(&own) => by_name(own),
         more => by_time(own, more).unwrap_or_default(),
@@ -118,10 +122,34 @@ pub(super) fn operations<'a>(
 /// How attempts are told apart, for people.
 pub fn told_by(facts: &ClientFacts) -> &'static str {
     match facts.operations {
+        _ if facts.watched && facts.marked => "the payload names its operation",
+        _ if facts.watched && facts.payloads_differ => {
+            "by time: what comes after a failure with the same key or payload is the same operation"
+        }
+        _ if facts.watched => {
+            "by time: what comes after a failure with the same key is the same operation"
+        }
         0 | 1 => "one run of the command is one operation",
         _ if facts.marked => "the payload names its operation",
         _ => "an operation ends with its success",
     }
+}
+
+/// Whether it is known of attempts that came one after another that they are one operation: by its
+/// name, by its key, or by a payload where each operation has one of its own.
+fn is_told(attempts: &[(usize, &Attempt)], facts: &ClientFacts) -> bool {
+    let requests = || {
+        let read = attempts.iter();
+        read.filter_map(|(_, attempt)| attempt.request.as_ref())
+    };
+    let Some(first) = requests().next() else {
+        return true;
+    };
+    let all = |alike: &dyn Fn(&AttemptRequest) -> bool| requests().all(alike);
+    requests().count() == 1
+        || first.marker.is_some() && all(&|other| other.marker == first.marker)
+        || first.key.is_some() && all(&|other| other.key == first.key)
+        || facts.payloads_differ && all(&|other| other.body_digest == first.body_digest)
 }
 
 fn name(attempt: &Attempt) -> Option<&str> {

@@ -5,7 +5,6 @@
 
 use super::Said;
 use super::operations::Operation;
-use crate::transcript::client::RunEnd;
 use crate::verdict::Verdict;
 use std::time::Duration;
 
@@ -22,11 +21,31 @@ const NONE: Duration = Duration::from_millis(20);
 /// A middle that is so far above the shortest shows that pauses vary.
 const VARIES: Duration = Duration::from_millis(12);
 
+/// The share of a pause by which its middle must be above the shortest.
+const WORTH: f64 = 0.05;
+
 /// A middle that is no further above the shortest shows that they do not.
 const STEADY: Duration = Duration::from_millis(8);
 
+/// Pauses at one place of the row from which on a restless machine does not hide that they are steady:
+/// it adds to some of them, and leaves enough of them alone.
+const MANY: usize = 16;
+
+/// The share of pauses that such a machine leaves alone, at least, so that they lie within
+/// [`CLOSE`]. Of pauses that vary by 40 ms, so many do in one of some hundreds of rows.
+const ALONE: f64 = 0.4;
+
+/// Pauses that differ by no more than this are alike.
+const CLOSE: Duration = Duration::from_millis(4);
+
 /// How many times its usual lateness a machine may be late.
 const NOISE: u32 = 2;
+
+/// How many times what it may usually be late a busy machine is, now and then.
+const LOUDER: u32 = 2;
+
+/// Processes whose start may delay one attempt of a script, and one more for safety.
+const PROCESSES: u32 = 3;
 
 /// Pauses grow if the last ones are longer than the first ones by this factor.
 const GROWTH: f64 = 1.25;
@@ -78,7 +97,7 @@ fn seen(operations: &[Operation<'_>]) -> Result<Vec<Vec<Duration>>, Said> {
     }
     let unfinished = operations
         .iter()
-        .any(|operation| operation.run.end == RunEnd::TimedOut);
+        .any(|operation| operation.run.end.is_unfinished());
     Err(match operations.first() {
         _ if unfinished => Said::not_shown("the command had not ended when its time was over"),
         None => Said::not_shown("nothing was sent"),
@@ -106,10 +125,42 @@ fn restlessness(operations: &[Operation<'_>]) -> Duration {
     spread(&starts)
 }
 
+/// How far the middle of a sorted row must lie above its shortest to show that pauses vary: few of
+/// them come out apart by chance, and a spread of a few hundredths brings nobody back at another time.
+fn bar(row: &[Duration], noise: Duration) -> Duration {
+    let least = VARIES.max(noise).max(middle(row).mul_f64(WORTH));
+    match row.len() < SURE {
+        true => least * 2,
+        false => least,
+    }
+}
+
 /// How far the middle of a sorted row lies above the shortest of it, the shortest tenth left out.
 fn spread(row: &[Duration]) -> Duration {
-    let shortest = row.get(row.len() / 10).copied().unwrap_or_default();
-    middle(row).saturating_sub(shortest)
+    middle(row).saturating_sub(shortest(row))
+}
+
+/// The shortest of a sorted row, the shortest tenth left out.
+fn shortest(row: &[Duration]) -> Duration {
+    row.get(row.len() / 10).copied().unwrap_or_default()
+}
+
+/// Whether a sorted row is seen to be steady in spite of a restless machine.
+fn is_steady(row: &[Duration]) -> bool {
+    row.len() >= MANY && left_alone(row) >= ALONE
+}
+
+/// The share of a sorted row that lies close to the shortest of it, the shortest tenth left out.
+fn left_alone(row: &[Duration]) -> f64 {
+    let shortest = shortest(row);
+    let close = row.iter().filter(|pause| **pause <= shortest + CLOSE);
+    close.count() as f64 / row.len().max(1) as f64
+}
+
+/// What pauses must stand above so that they are shown to be there, or to vary: a machine that is
+/// busy is late by far more than usual now and then, and later still where each attempt is a process.
+fn loudness(operations: &[Operation<'_>]) -> Duration {
+    (noise(operations) * LOUDER).max(restlessness(operations) * PROCESSES)
 }
 
 /// Whether there is a pause between attempts; the first one may be missing.
@@ -121,13 +172,15 @@ pub(super) fn there_are(operations: &[Operation<'_>]) -> Said {
     let longest = rows.iter().map(|row| middle(row)).max().unwrap_or_default();
     let words = in_words(&rows);
     let number = count(&rows);
-    if longest > NONE.max(noise(operations)) {
+    let often = rows.iter().filter(|row| row.len() >= ENOUGH);
+    let surely = often.map(|row| shortest(row)).max() > Some(NONE);
+    if surely || longest > NONE.max(loudness(operations)) {
         return Said::held(format!("pauses of {words} (middle of {number} in all)"));
     }
     if longest > NONE {
         return Said::not_shown(format!(
             "pauses of {words} cannot be told from the lateness of this machine ({} ms)",
-            noise(operations).as_millis()
+            loudness(operations).as_millis()
         ));
     }
     // Pauses that vary from nothing on may all have come out short, if they are few.
@@ -156,9 +209,10 @@ pub(super) fn vary(operations: &[Operation<'_>]) -> Said {
         .collect();
     let number = count(&rows);
     let words = in_words(&rows);
-    let noise = noise(operations).max(restlessness(operations));
+    let noise = loudness(operations);
     let widest = judged.iter().map(|row| spread(row)).max();
-    if widest > Some(VARIES.max(noise)) {
+    let varies = |row: &&Vec<Duration>| spread(row) > bar(row, noise);
+    if judged.iter().any(|row| varies(row)) {
         return Said::held(format!("{number} pauses vary around {words}"));
     }
     let most = rows.iter().map(Vec::len).max().unwrap_or_default();
@@ -167,7 +221,7 @@ pub(super) fn vary(operations: &[Operation<'_>]) -> Said {
             "{most} pauses at one place of the row are too few to say whether they vary; {ENOUGH} are needed"
         ));
     }
-    if widest > Some(STEADY) {
+    if widest > Some(STEADY) && !judged.iter().all(|row| is_steady(row)) {
         return Said::not_shown(format!(
             "{number} pauses around {words} differ by about as much as this machine is late ({} ms)",
             noise.as_millis()
@@ -199,9 +253,13 @@ pub(super) fn grow(operations: &[Operation<'_>]) -> Said {
     let [first, .., last] = &rows[..] else {
         return Said::does_not_apply(format!("there is one pause only: {words}"));
     };
-    let (from, to) = (middle(first), middle(last));
+    // Those that were left alone tell how long the others were meant to be.
+    let (from, to) = (shortest(first), shortest(last));
+    let noise = match is_steady(first) && is_steady(last) {
+        true => CLOSE,
+        false => noise(operations),
+    };
     let grown = from.mul_f64(GROWTH);
-    let noise = noise(operations);
     if to > grown && to > from + noise {
         return Said::held(format!("pauses grow: {words}"));
     }
@@ -234,7 +292,7 @@ pub(super) fn capped(operations: &[Operation<'_>], at_most: Duration) -> Said {
     }
     let unfinished = operations
         .iter()
-        .any(|operation| operation.run.end == RunEnd::TimedOut);
+        .any(|operation| operation.run.end.is_unfinished());
     match unfinished {
         true => Said::not_shown(format!(
             "the longest pause was {says} when the command's time was over"

@@ -58,8 +58,8 @@ pub(super) fn retried(contract: &Contract, operation: &Operation<'_>) -> Said {
     if attempts > 1 {
         return Said::held(format!("it was sent again ({})", operation.met()));
     }
-    if operation.run.end == RunEnd::TimedOut {
-        return Said::not_shown("the command had not come back when its time was over");
+    if operation.run.end.is_unfinished() {
+        return Said::not_shown("it had not come back when its time was over");
     }
     let promised = &contract.retry;
     let asked = promised.value.as_ref().zip(first.status);
@@ -92,7 +92,9 @@ pub(super) fn not_retried(contract: &Contract, operation: &Operation<'_>) -> Sai
     }
     if again.is_empty() {
         return match operation.run.end {
-            RunEnd::TimedOut => Said::not_shown("the command had not ended when its time was over"),
+            RunEnd::TimedOut | RunEnd::Watched => {
+                Said::not_shown("it had not ended when its time was over")
+            }
             _ => Said::held(format!("it was not sent again after {status}")),
         };
     }
@@ -127,7 +129,7 @@ pub(super) fn bounded(operation: &Operation<'_>, at_most: u32, most: usize) -> S
             "{attempts} attempts for one operation, more than {at_most}{layers}"
         ));
     }
-    match (attempts, operation.run.end == RunEnd::TimedOut) {
+    match (attempts, operation.run.end.is_unfinished()) {
         (_, true) => Said::not_shown(format!(
             "{attempts} attempts, and it had not given up when its time was over"
         )),
@@ -172,7 +174,13 @@ pub(super) fn looks_up(look: &Look<'_>) -> Said {
             ));
             continue;
         }
-        if operation.run.end != RunEnd::Exited(operation.code()) {
+        if look.transcript.facts.watched {
+            said.push(Said::not_shown(
+                "without a command it cannot be told whose outcome is asked for",
+            ));
+            continue;
+        }
+        if !operation.run.end.is_given_up() {
             said.push(Said::not_shown("it was ended before it had given up"));
             continue;
         }
@@ -197,16 +205,6 @@ pub(super) fn looks_up(look: &Look<'_>) -> Said {
         });
     }
     super::fold(said)
-}
-
-impl Operation<'_> {
-    /// The code that the command ended with.
-    fn code(&self) -> i32 {
-        match self.run.end {
-            RunEnd::Exited(code) => code,
-            _ => 0,
-        }
-    }
 }
 
 fn holds(patterns: &[StatusPattern], status: u16) -> bool {

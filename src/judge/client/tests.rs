@@ -140,6 +140,84 @@ fn a_late_machine_makes_no_pause_vary_and_no_steady_pause_pass() {
 }
 
 #[test]
+fn steady_pauses_are_seen_through_a_restless_machine_once_there_are_many() {
+    // Every second pause is late by up to 60 ms.
+    let late = |round: u64, pause: u64| match round % 2 {
+        0 => pause + round % 3,
+        _ => pause + 20 + (round * 37) % 40,
+    };
+    let rounds: Vec<[u64; 2]> = (0..18)
+        .map(|round| [late(round, 500), late(round + 1, 1000)])
+        .collect();
+    let varies = "varies: { of: one }";
+    assert_eq!(verdict(varies, &rounds[..12], 40).0, Verdict::Inconclusive);
+    assert_eq!(verdict(varies, &rounds, 40).0, Verdict::Fail);
+    let alike: Vec<[u64; 2]> = (0..18)
+        .map(|round| [late(round, 500), late(round + 1, 500)])
+        .collect();
+    let grows = "grows: { of: one }";
+    assert_eq!(verdict(grows, &alike, 300).0, Verdict::Fail);
+    // Pauses that vary by 60 ms on the same machine stay open.
+    let rounds: Vec<[u64; 2]> = (0..18)
+        .map(|round| {
+            [
+                late(round, 500 + (round * 17) % 60),
+                1000 + (round * 23) % 60,
+            ]
+        })
+        .collect();
+    assert_eq!(verdict(varies, &rounds, 40).0, Verdict::Inconclusive);
+}
+
+#[test]
+fn a_busy_machine_makes_no_fixed_pause_vary_grow_or_be() {
+    // A script that sleeps for a second, as it was seen with ten processes for each processor.
+    let seen = [
+        [1034_u64, 1003, 1008],
+        [1016, 1035, 1551],
+        [1011, 1017, 1019],
+        [1023, 1044, 1043],
+        [1039, 1009, 1014],
+        [1082, 1071, 1103],
+        [1034, 1012, 1054],
+        [1014, 1153, 1019],
+        [1161, 1037, 1170],
+        [1027, 1034, 1020],
+        [1181, 1050, 1568],
+        [1043, 1016, 1057],
+    ];
+    let varies = verdict("varies: { of: one }", &seen, 16);
+    assert_eq!(varies.0, Verdict::Inconclusive, "{}", varies.1);
+    let few = [
+        [8, 7, 7],
+        [13, 9, 17],
+        [14, 10, 17],
+        [18, 13, 24],
+        [33, 22, 54],
+        [50, 40, 110],
+    ];
+    let few = few.map(|row: [u64; 3]| row.map(|late| 100 + late));
+    let varies = verdict("varies: { of: one }", &few, 3);
+    assert_eq!(varies.0, Verdict::Inconclusive, "{}", varies.1);
+    let grows = verdict("grows: { of: one }", &seen, 16);
+    assert_ne!(grows.0, Verdict::Pass, "{}", grows.1);
+    let none: Vec<[u64; 3]> = seen
+        .iter()
+        .map(|row| row.map(|pause| pause - 1001))
+        .collect();
+    let pauses = verdict("pauses: { of: one }", &none, 16);
+    assert_eq!(pauses.0, Verdict::Inconclusive, "{}", pauses.1);
+}
+
+#[test]
+fn a_pause_beyond_the_cap_fails() {
+    let capped = "capped: { of: one, at-most: 1s }";
+    assert_eq!(verdict(capped, &[[500_u64, 900]; 2], 0).0, Verdict::Pass);
+    assert_eq!(verdict(capped, &[[500_u64, 1500]; 2], 0).0, Verdict::Fail);
+    assert_eq!(verdict(capped, &[[0_u64; 0]; 2], 0).0, Verdict::Skip);
+}
+
+#[test]
 fn pauses_grow_or_vary() {
     let grows = "grows: { of: one }";
     assert_eq!(verdict(grows, &STEADY, 0).0, Verdict::Pass);

@@ -136,3 +136,27 @@ fn a_body_that_changes_under_one_id_is_seen() {
     let two = vec![delivered("evt_1"), delivered("evt_2")];
     assert_eq!(judged(SAME_BODY, two).0, Verdict::Inconclusive);
 }
+
+#[test]
+fn an_order_is_that_of_the_requests() {
+    let of = |marker: &str, event: &str| EventDelivery {
+        marker: marker.to_owned(),
+        ..delivered(event)
+    };
+    let judged = |came: Vec<EventDelivery>| {
+        let one = paid("first", "pay_1").at(0, 10);
+        let mut round = round([one, paid("again", "pay_2").at(20, 30)]);
+        for (exchange, marker) in round.exchanges.iter_mut().zip(["m1", "m2"]) {
+            exchange.marker = marker.to_owned();
+            exchange.marker_name = "main".to_owned();
+        }
+        round.deliveries = came;
+        verdict("events: { ordered: true }", round)
+    };
+    let in_order = vec![of("m1", "e1"), of("m2", "e2"), of("m1", "e1")];
+    assert_eq!(judged(in_order).0, Verdict::Pass);
+    let (broken, reason) = judged(vec![of("m2", "e2"), of("m1", "e1")]);
+    assert_eq!(broken, Verdict::Fail);
+    assert_eq!(reason, "the events of the requests came in the order 2, 1");
+    assert_eq!(judged(vec![of("m1", "e1")]).0, Verdict::Inconclusive);
+}

@@ -150,6 +150,21 @@ fn the_current_resource_needs_only_its_identity() {
 }
 
 #[test]
+fn the_whole_answer_again_is_the_current_resource_though_nothing_names_it() {
+    let lines = "extends: generic\non: { replay: { outcome: replay-current, strength: must } }";
+    let bodies = |one: &str, other: &str| {
+        let round = round([
+            answered("first", 200).body(one),
+            answered("again", 200).body(other),
+        ]);
+        judged(&expecting(CLAIM), &contract(lines), vec![round]).verdict
+    };
+    assert_eq!(bodies("done 1", "done 1"), Verdict::Pass);
+    assert_eq!(bodies("", ""), Verdict::Pass);
+    assert_eq!(bodies("done 1", "done 2"), Verdict::Inconclusive);
+}
+
+#[test]
 fn without_identities_the_body_decides() {
     let bodies = |one: &str, other: &str| {
         let round = round([

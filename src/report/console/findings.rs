@@ -44,7 +44,11 @@ fn block(report: &Report, broken: &Broken<'_>, look: &Look, text: &mut String) {
         }
     }
     if let (Some(client), Some(finding)) = (&case.client, broken.findings().next()) {
-        for row in attempts::text(client, finding, look.width - 4).lines() {
+        let shown = match look.detail {
+            Detail::Verbose => attempts::all(client, look.width - 4),
+            Detail::Normal | Detail::Quiet => attempts::text(client, finding, look.width - 4),
+        };
+        for row in shown.lines() {
             let _ = writeln!(text, "    {row}");
         }
     }

@@ -1,5 +1,6 @@
 //! The cases: what is broken in full, everything else in a line that unfolds.
 
+use super::attempts;
 use super::exchange::{self, Most};
 use super::{Page, badge, mark};
 use crate::grade::{CaseReport, Report};
@@ -10,10 +11,14 @@ use crate::report::entry::{Entry, Standing, entries};
 use crate::report::evidence::{self, chosen, plural, pointed_at};
 use crate::report::gravity::{Broken, inconclusive};
 use crate::transcript::Round;
+use crate::transcript::client::ClientTranscript;
 use maud::{Markup, PreEscaped, html};
+use std::collections::BTreeMap;
 
 /// Cards whose timelines are open from the start.
 const OPEN: usize = 8;
+/// Rounds of a client that are shown of one case.
+const MOST_ROUNDS: usize = 3;
 /// Names under one reason.
 const MOST_NAMES: usize = 12;
 
@@ -79,7 +84,9 @@ fn card(report: &Report, broken: &Broken<'_>, open: bool, page: &mut Page) -> Ma
             @if let Some(command) = again::command(report, case) {
                 p class="again" { span { "See it again" } code tabindex="0" { (command) } }
             }
-            @if !shown.is_empty() {
+            @if let Some(client) = &case.client {
+                (of_client(client, broken, page))
+            } @else if !shown.is_empty() {
                 @if open {
                     @for evidence in &shown { (evidence) }
                 } @else {
@@ -122,6 +129,26 @@ fn sentence(
             }
         }
     }
+}
+
+/// What a client sent in the rounds that findings point to.
+fn of_client(client: &ClientTranscript, broken: &Broken<'_>, page: &mut Page) -> Markup {
+    let mut rounds: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for evidence in broken.findings().flat_map(|finding| &finding.evidence) {
+        let marked = rounds.entry(evidence.round).or_default();
+        marked.push(evidence.exchange);
+    }
+    let shown = client
+        .rounds
+        .iter()
+        .filter_map(|round| Some((round, rounds.get(&round.number)?)))
+        .take(MOST_ROUNDS);
+    let shown: Vec<Markup> = shown
+        .filter_map(|(round, marked)| {
+            page.afford(|| attempts::evidence(round, client.rounds.len(), marked, BROKEN))
+        })
+        .collect();
+    html! { @for evidence in &shown { (evidence) } }
 }
 
 /// A round as a picture, and its exchanges folded.
@@ -260,7 +287,9 @@ fn row(index: usize, case: &CaseReport, in_full: bool, page: &mut Page) -> Marku
                     ul class="findings" {
                         @for entry in &entries { (finding_line(entry)) }
                     }
-                    @if let Some((round, marked)) = shown_round(case) {
+                    @if let Some(round) = case.client.as_ref().and_then(|client| client.rounds.first()) {
+                        @if let Some(shown) = page.afford(|| attempts::evidence(round, 1, &[], BROKEN)) { (shown) }
+                    } @else if let Some((round, marked)) = shown_round(case) {
                         @match page.afford(|| evidence(index, case, round, &marked, OTHERS)) {
                             Some(evidence) => (evidence),
                             None => p class="cut-off" { "The exchanges are left out here: the JSON report has them." },

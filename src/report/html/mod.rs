@@ -1,6 +1,7 @@
 //! The report as one HTML file that needs nothing else: no network, and its few lines of script
 //! only filter and unfold. Everything that came from the target is escaped by the templates.
 
+mod attempts;
 mod cases;
 mod exchange;
 mod summary;

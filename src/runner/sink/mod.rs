@@ -267,6 +267,7 @@ impl RoundRun<'_> {
         name: Option<&str>,
         answer: Receiving,
         times: u32,
+        outage: bool,
     ) -> Result<(), String> {
         let receiver = self
             .world()
@@ -275,13 +276,22 @@ impl RoundRun<'_> {
             .ok_or("the target has no sink")?;
         let marker = locked(&self.names).marker("main");
         let name = name.map_or_else(|| "the sink".to_owned(), |name| format!("`{name}`"));
-        receiver.log.treat(name, marker, answer, times);
+        let lasts = match (outage, &self.world().target.sink) {
+            (true, Some(sink)) => Some(sink.outage.ok_or("the target names no outage")?),
+            _ => None,
+        };
+        receiver.log.treat(name, marker, answer, times, lasts);
         Ok(())
     }
 
-    /// Waits until so many deliveries have been taken, or the time is over: the target file's own,
+    /// Waits until so many deliveries of a kind have come, or the time is over: the target file's own,
     /// else this one.
-    pub(super) async fn wait_for_deliveries(&self, count: u32, patience: Duration) {
+    pub(super) async fn wait_for_deliveries(
+        &self,
+        count: u32,
+        patience: Duration,
+        counts: fn(Receiving) -> bool,
+    ) {
         let Some(receiver) = &self.world().receiver else {
             return;
         };
@@ -299,7 +309,7 @@ impl RoundRun<'_> {
             let deliveries = self.world().deliveries(&self.context.cast, &counted);
             let taken = deliveries
                 .iter()
-                .filter(|delivery| delivery.received == Receiving::Ok)
+                .filter(|delivery| counts(delivery.received))
                 .count();
             if taken >= count as usize || self.world().is_stopped() {
                 return;

@@ -7,7 +7,7 @@ use crate::target::selector::Answer;
 use bytes::Bytes;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// One delivery as it came.
@@ -69,17 +69,40 @@ struct Treatment {
     marker: String,
     answer: Receiving,
     left: u32,
+    /// Instead of a number: from the first one on, for so long.
+    lasts: Option<Duration>,
+    since: Option<Instant>,
     used: bool,
+}
+
+impl Treatment {
+    /// Whether the next delivery is still treated so.
+    fn is_due(&self) -> bool {
+        match (self.lasts, self.since) {
+            (None, _) => self.left > 0,
+            (Some(_), None) => true,
+            (Some(lasts), Some(since)) => since.elapsed() < lasts,
+        }
+    }
 }
 
 impl Log {
     /// Treats the next deliveries with this marker so.
-    pub(super) fn treat(&self, name: String, marker: String, answer: Receiving, times: u32) {
+    pub(super) fn treat(
+        &self,
+        name: String,
+        marker: String,
+        answer: Receiving,
+        times: u32,
+        lasts: Option<Duration>,
+    ) {
         locked(&self.treatments).push(Treatment {
             name,
             marker,
             answer,
             left: times,
+            lasts,
+            since: None,
             used: false,
         });
     }
@@ -112,9 +135,12 @@ impl Log {
         };
         let due = locked(&self.treatments)
             .iter_mut()
-            .find(|treatment| treatment.left > 0 && delivery.mentions(&treatment.marker))
+            .find(|treatment| treatment.is_due() && delivery.mentions(&treatment.marker))
             .map(|treatment| {
-                treatment.left -= 1;
+                match treatment.lasts {
+                    Some(_) => treatment.since = treatment.since.or(Some(delivery.at)),
+                    None => treatment.left -= 1,
+                }
                 treatment.used = true;
                 treatment.answer
             });
@@ -149,8 +175,20 @@ mod tests {
     #[test]
     fn a_treatment_is_for_its_marker_and_so_many_times() {
         let log = Log::default();
-        log.treat("`one`".to_owned(), "m1".to_owned(), Receiving::Error, 2);
-        log.treat("`two`".to_owned(), "m2".to_owned(), Receiving::HangUp, 1);
+        log.treat(
+            "`one`".to_owned(),
+            "m1".to_owned(),
+            Receiving::Error,
+            2,
+            None,
+        );
+        log.treat(
+            "`two`".to_owned(),
+            "m2".to_owned(),
+            Receiving::HangUp,
+            1,
+            None,
+        );
         assert_eq!(note(&log, r#"{"ref":"m3"}"#), Receiving::Ok);
         assert_eq!(note(&log, r#"{"ref":"m1"}"#), Receiving::Error);
         assert_eq!(note(&log, r#"{"ref":"m1"}"#), Receiving::Error);
@@ -162,5 +200,19 @@ mod tests {
         );
         assert_eq!(note(&log, "m2"), Receiving::Ok, "it is over");
         assert_eq!(log.deliveries().len(), 5);
+    }
+
+    #[test]
+    fn an_outage_lasts_from_the_first_delivery_on() {
+        let log = Log::default();
+        let lasts = Duration::from_secs(600);
+        let (name, marker) = ("`one`".to_owned(), "m1".to_owned());
+        log.treat(name, marker, Receiving::Error, 1, Some(lasts));
+        for _ in 0..3 {
+            assert_eq!(note(&log, "m1"), Receiving::Error);
+        }
+        assert_eq!(note(&log, "m2"), Receiving::Ok);
+        locked(&log.treatments)[0].since = Instant::now().checked_sub(2 * lasts);
+        assert_eq!(note(&log, "m1"), Receiving::Ok, "it is over");
     }
 }

@@ -9,7 +9,7 @@ use crate::target::trial::load_text;
 #[test]
 fn features_that_are_not_built_are_refused_by_name() {
     for (text, feature, line) in [
-        (minimal("    kind: consumer\n"), "kind", 6),
+        (minimal("    extends: other\n"), "extends", 6),
         (
             minimal("principals: { owner: { oauth2: { token-url: x } } }\n"),
             "oauth2",

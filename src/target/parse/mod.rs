@@ -3,6 +3,7 @@
 
 mod action;
 mod client;
+mod consumer;
 mod context;
 mod documents;
 mod fixture;

@@ -42,9 +42,9 @@ impl Reader<'_> {
     pub(super) fn operation(&self, entry: &Entry, inherited: &Inherited) -> Option<Operation> {
         let what = format!("the operation `{}`", entry.key);
         let mut fields = self.fields(&entry.value, &what);
-        for feature in ["kind", "sign", "extends"] {
-            fields.unsupported(feature);
-        }
+        fields.unsupported("extends");
+        let consumer = self.consumer(&mut fields);
+        let signing = fields.take("sign").and_then(|node| self.signing(node));
         let given = fields.take("given");
         let given_name = given.and_then(|node| self.operation_name(node));
         if let (Some(node), Some(name)) = (given, &given_name)
@@ -142,6 +142,8 @@ impl Reader<'_> {
             identity: identity.unwrap_or_default(),
             result,
             effects,
+            consumer,
+            signing,
             prepare,
             events,
             read,

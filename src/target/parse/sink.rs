@@ -29,6 +29,8 @@ impl Reader<'_> {
                 url: None,
                 event_id: usual_event_id(),
                 within: None,
+                outage: None,
+                ordered: false,
                 register: None,
             });
         }
@@ -37,6 +39,8 @@ impl Reader<'_> {
         let url = fields.take("url");
         let event_id = fields.take("event-id");
         let within = fields.take("within");
+        let outage = fields.take("outage");
+        let ordered = fields.take("ordered");
         let register = fields.take("register");
         fields.finish();
         let listen = match listen {
@@ -51,6 +55,10 @@ impl Reader<'_> {
                 None => usual_event_id(),
             },
             within: within.and_then(|node| self.duration(node, "within")),
+            outage: outage.and_then(|node| self.duration(node, "outage")),
+            ordered: ordered
+                .and_then(|node| self.truth(node, "ordered"))
+                .unwrap_or_default(),
             register: register.and_then(|node| self.action(node, PartOfFile::Hook.site())),
         })
     }

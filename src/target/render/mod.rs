@@ -10,6 +10,7 @@ mod headers;
 mod json;
 mod key;
 mod multipart;
+pub mod signature;
 
 use std::fmt;
 

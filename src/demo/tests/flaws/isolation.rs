@@ -172,7 +172,24 @@ fn damage(flaw: Flaw) -> Damage {
         | Flaw::HashesMultipartBoundary
         | Flaw::ChecksVersionBeforeWrite
         | Flaw::AppendsOnPut
-        | Flaw::FailsSecondDelete => (&[], &[]),
+        | Flaw::FailsSecondDelete
+        | Flaw::GivesEventsUpSoon
+        | Flaw::AnnouncesRolledBackWrites
+        | Flaw::RetriesFromMemory
+        | Flaw::HandlesEveryDelivery
+        | Flaw::ChecksNoticeThenHandles
+        | Flaw::MarksNoticeBeforeHandling
+        | Flaw::LosesNoticesItTook
+        | Flaw::FreesNoticeAfterEffect
+        | Flaw::ForgetsNoticesSoon
+        | Flaw::AppliesOlderNotices
+        | Flaw::TakesUnsignedNotices
+        | Flaw::TakesOldSignatures
+        | Flaw::CrashesOnBadSignature
+        | Flaw::HidesBadSignatures
+        | Flaw::HandlesNoticesWithoutId
+        | Flaw::TakesAccountForNotice
+        | Flaw::KeepsNoticesInMemory => (&[], &[]),
     };
     Damage { surely, perhaps }
 }
