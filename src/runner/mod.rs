@@ -50,11 +50,12 @@ use crate::target::operation::{Operation, Reading as What};
 use crate::target_check::TargetCheck;
 use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, SoFar, Transcript};
 use baseline::{Baseline, baseline};
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use neighbours::{Neighbours, neighbours};
 use round::{CaseContext, Ran, locked};
 use sink::speaks_of_events;
 use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -69,6 +70,9 @@ pub type Watch = Box<dyn Fn(&str, usize, usize) + Send + Sync>;
 
 /// Cases of the shared lane that run at once.
 const SHARED_AT_ONCE: usize = 8;
+
+/// Why a case shows nothing in which the tool itself broke off.
+const CRASHED: &str = "idemspec crashed in this case, which is a bug of its own";
 
 /// What a run brought.
 #[derive(Debug, Default)]
@@ -229,7 +233,7 @@ impl Runner {
                 .map(|(index, case)| async move {
                     let id = case.scenario.case_id(&case.scenario.cases[case.case]);
                     begins(&format!("{}/{id}", case.subject));
-                    (index, self.case(case, turns[index], side_by_side).await)
+                    (index, self.survived(case, turns[index], side_by_side).await)
                 })
                 .buffer_unordered(at_once);
             while let Some((index, pending)) = running.next().await {
@@ -370,6 +374,22 @@ impl Runner {
         } else {
             first_reason.map(|why| format!("no operation of the target works: {why}"))
         }
+    }
+
+    /// Runs a case's rounds; a bug of the tool takes no other case with it.
+    async fn survived(
+        &self,
+        planned: &PlannedCase,
+        turn: u32,
+        side_by_side: bool,
+    ) -> JoinHandle<Transcript> {
+        let case = AssertUnwindSafe(self.case(planned, turn, side_by_side)).catch_unwind();
+        case.await.unwrap_or_else(|_| {
+            tokio::spawn(std::future::ready(Transcript {
+                broken: vec![CRASHED.to_owned()],
+                ..Transcript::default()
+            }))
+        })
     }
 
     /// Runs a case's rounds. What is left, the late readings, goes on by itself.
@@ -685,7 +705,10 @@ async fn late_readings(
 async fn collect(late: &mut Vec<(usize, JoinHandle<Transcript>)>, transcripts: &mut [Transcript]) {
     for (index, pending) in late.drain(..) {
         transcripts[index] = pending.await.unwrap_or_else(|error| Transcript {
-            broken: vec![format!("the case was lost: {error}")],
+            broken: vec![match error.is_panic() {
+                true => CRASHED.to_owned(),
+                false => format!("the case was lost: {error}"),
+            }],
             ..Transcript::default()
         });
     }

@@ -212,7 +212,7 @@ pub(super) fn vary(operations: &[Operation<'_>]) -> Said {
     let noise = loudness(operations);
     let widest = judged.iter().map(|row| spread(row)).max();
     let varies = |row: &&Vec<Duration>| spread(row) > bar(row, noise);
-    if judged.iter().any(|row| varies(row)) {
+    if judged.iter().any(varies) {
         return Said::held(format!("{number} pauses vary around {words}"));
     }
     let most = rows.iter().map(Vec::len).max().unwrap_or_default();
