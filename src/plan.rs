@@ -443,6 +443,14 @@ impl Fit<'_> {
         for variant in &request.variants {
             operation.variation(variant)?;
         }
+        if matches!(self.key_place(), Some(Carrier::Json(_)))
+            && self.sends_multipart(operation, request)
+        {
+            return Err(format!(
+                "the key of {} travels in JSON, and this body is multipart",
+                operation.name
+            ));
+        }
         let principal = request.principal.unwrap_or_default();
         self.principal(principal)?;
         for form in request.forms.iter().flatten() {

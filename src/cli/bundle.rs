@@ -7,8 +7,8 @@ use super::record::{self, Recorded, Texts};
 use crate::grade::Report;
 use crate::report::{self, Format, Options};
 use sha2::{Digest, Sha256};
-use std::fs::File;
-use std::io::Write;
+
+use std::io::{Cursor, Write};
 use std::path::Path;
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -101,16 +101,17 @@ fn about(report: &Report) -> String {
 }
 
 fn archive(files: &[(String, String)], path: &Path) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut archive = ZipWriter::new(File::create(path)?);
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
     for (name, text) in files {
         archive.start_file(name.as_str(), options)?;
         archive.write_all(text.as_bytes())?;
     }
-    archive.finish()?.sync_all()
+    let bytes = archive.finish()?.into_inner();
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    std::fs::write(path, bytes)
 }
 
 /// A name as a part of a path that stays where it is.

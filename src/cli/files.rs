@@ -1,6 +1,7 @@
 //! Files: targets and scenarios in, reports out.
 
 use super::args::ReportFile;
+use super::crash;
 use super::failure::Failure;
 use super::screen;
 use crate::grade::Report;
@@ -122,7 +123,13 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<(), Failure> {
 pub fn write_reports(report: &Report, files: &[ReportFile], options: &Options) -> Vec<Failure> {
     let mut failures = Vec::new();
     for file in files {
-        let text = report::render(report, file.format, options);
+        let Some(text) = crash::survived(|| report::render(report, file.format, options)) else {
+            failures.push(Failure::Unable(format!(
+                "the {} report could not be made",
+                file.format.name()
+            )));
+            continue;
+        };
         if file.path.as_os_str() == "-" {
             failures.extend(screen::say_plainly(&text).err());
         } else if let Err(problem) = write(&file.path, &text) {

@@ -8,6 +8,7 @@ pub mod check;
 pub mod cleanup;
 pub mod client;
 pub mod compare;
+mod crash;
 mod dry_run;
 pub mod exit;
 pub mod explain;
@@ -47,6 +48,7 @@ use failure::Failure;
 
 /// Runs the command that the process was started with.
 pub fn main() -> ExitCode {
+    crash::name_crashes();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(problem) => {

@@ -48,7 +48,8 @@ impl Progress {
             Progress::Bar(bar) => {
                 let bar = bar.clone();
                 Box::new(move |name, done, total| {
-                    bar.set_length(total as u64);
+                    // Before anything is counted, an empty bar is not a full one.
+                    bar.set_length(total.max(1) as u64);
                     bar.set_position(done as u64);
                     if !name.is_empty() {
                         bar.set_message(line(name).into_owned());

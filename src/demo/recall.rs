@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Problem, status};
 use super::call::{Call, Slot};
+use super::caller::GUEST;
 use super::clock::Timestamp;
 use super::fingerprint::{meaning, route};
 use super::flaw::Flaw;
@@ -304,7 +305,9 @@ impl Keyed {
             Mismatch::Refuse(look) => look,
             Mismatch::Replay | Mismatch::Execute => &bare,
         };
-        let made = stored.and_then(|stored| made(&stored.answer));
+        // Guests are strangers to each other.
+        let named = stored.filter(|stored| stored.slot.tenant != GUEST);
+        let made = named.and_then(|stored| made(&stored.answer));
         Answer::refusal(Problem::KeyReused, detail, look, made.as_deref())
     }
 

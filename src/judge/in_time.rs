@@ -205,10 +205,10 @@ pub(super) fn place(case: &Case, plan: &Rounds, number: u32, index: usize) -> us
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::rounds_that_show;
     use crate::judge::sample::{
         contract, judged, judged_with, millis, paid, reading, round, scenario, sent, transcript,
     };
+    use crate::judge::so_far;
     use crate::scenario::{OperationRole, PrincipalRole, Scenario};
     use crate::transcript::{
         Exchange, Latency, LatencyOf, Reading, ReadingKind, Round, Transcript,
@@ -332,7 +332,7 @@ mod tests {
             let transcript = lasting("lingers", 400, rounds);
             let judged = judged_with(&scenario, &contract(""), &transcript);
             assert_eq!(judged.verdict, wanted, "{numbers:?}: {}", judged.reason);
-            let shown = rounds_that_show(&scenario, &scenario.cases[0], &contract(""), &transcript);
+            let shown = so_far(&scenario, &scenario.cases[0], &contract(""), &transcript).shown;
             assert_eq!(shown == 3, wanted == Verdict::Pass, "{numbers:?}: {shown}");
         }
     }

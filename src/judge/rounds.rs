@@ -4,7 +4,7 @@
 use super::ruling::{Ruled, Ruling};
 use super::vantage::is_same;
 use super::view::View;
-use super::{Evidence, Finding, Observation, Tally, in_time, keeps, rule};
+use super::{Evidence, Finding, Observation, Tally, in_time, keeps, reach, rule};
 use crate::checklist::ItemId;
 use crate::contract::{AfterFailure, Contract, FailureClass};
 use crate::promise::{Level, Promise, Strength};
@@ -251,6 +251,17 @@ fn finding(
         .iter()
         .filter(|round| matches!(round.ruling.ruled, Ruled::Held(_)))
         .count();
+    let reach = match expectation.check {
+        Check::Effects {
+            bound: Bound::AtMost(_),
+            ..
+        } => reach(case, &folding.transcript.rounds),
+        _ => None,
+    };
+    let reason = match &reach {
+        Some(reach) if verdict == Verdict::Pass => format!("{reason}; {}", reach.says()),
+        _ => reason,
+    };
     let promise = match &expectation.check {
         Check::Keeps { promise, .. } => Some(*promise),
         _ => None,
@@ -282,6 +293,7 @@ fn finding(
             failed: count(failed.len()),
             first_failed: failed.first().map(|round| round.number),
         },
+        reach,
         evidence: evidence(rounds, &failed),
     }
 }

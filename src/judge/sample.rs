@@ -8,7 +8,7 @@ use crate::scenario::{OperationRole, PrincipalRole, Receiving, Scenario, parse};
 use crate::transcript::{
     BurstFacts, CutFacts, Delivery, Ending, EventDelivery, Exchange, FaultFacts, HookFacts,
     KeyUsed, Latency, ProbeFacts, Reading, ReadingKind, Response, RetryFacts, Round, SentRequest,
-    Shown, Times, Token, Transcript,
+    Shown, Technique, Times, Token, Transcript,
 };
 use crate::verdict::Verdict;
 use crate::yaml::{self, Source};
@@ -401,6 +401,7 @@ impl Round {
     pub(super) fn burst(mut self, step: &str, copies: u32, in_flight: u32) -> Round {
         self.bursts.push(BurstFacts {
             step: step.to_owned(),
+            technique: Technique::LastByte,
             copies,
             release_spread: millis(1),
             in_flight,

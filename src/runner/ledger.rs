@@ -161,6 +161,9 @@ impl Ledger {
     /// # Errors
     /// When it cannot be opened.
     pub(super) fn keep_in(&self, path: &Path) -> std::io::Result<()> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
         let mut file = File::options().create(true).append(true).open(path)?;
         // What is there may end in the middle of a line.
         if file.metadata()?.len() > 0 {

@@ -225,7 +225,6 @@ impl<'a> RoundRun<'a> {
                 release,
                 stop_at,
             } => {
-                let copies = copies[(self.number as usize - 1) % copies.len()];
                 let result = burst::burst(self, request, copies, *release, *stop_at, ready).await;
                 self.board.over(&request.name);
                 result

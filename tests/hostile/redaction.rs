@@ -147,6 +147,7 @@ fn no_byte_that_is_written_gives_a_secret_away() {
     }
     arguments.extend(["--record", "out/run.record.json", "--bundle", "out/all.zip"]);
     arguments.extend(["--write-contract", "out/observed.yaml"]);
+    arguments.extend(["--ledger", "out/ledger.jsonl"]);
     let tool = Tool::at(server.address).with(&arguments);
     let seen = tool.run();
     let mut written = vec![
@@ -169,7 +170,7 @@ fn no_byte_that_is_written_gives_a_secret_away() {
             written.push((name, std::fs::read_to_string(&path).expect("it is text")));
         }
     }
-    assert!(written.len() > 18, "{} files", written.len());
+    assert!(written.len() > 19, "{} files", written.len());
     for (name, text) in &written {
         for secret in [TOKEN, PASSWORD] {
             assert!(!shows(text, secret), "{secret} can be read in {name}");

@@ -7,7 +7,7 @@ pub(in crate::contract) mod sample;
 use super::meaning;
 use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
-use crate::scenario::PrincipalRole;
+use crate::scenario::{OperationRole, PrincipalRole};
 use crate::transcript::{Delivery, Exchange, HookFacts};
 use sample::{Told, contract, during, got, last, lost, means, named, paid, round};
 use std::time::Duration;
@@ -399,6 +399,34 @@ fn somebody_elses_result_is_foreign() {
     for (name, exchanges, wanted) in cases {
         means(name, GENERIC, exchanges, wanted);
     }
+}
+
+#[test]
+fn one_answer_to_two_operations_is_foreign_though_each_names_something_else_in_it() {
+    let told = |id: &str, digest: &str| {
+        let mut exchange = paid(id);
+        if let Some(response) = &mut exchange.response {
+            response.body_digest = digest.to_owned();
+        }
+        exchange
+    };
+    let other = |digest: &str| Exchange {
+        operation: OperationRole::Other,
+        ..told("pay_00000002", digest)
+    };
+    let first = || told("chg_00000001", "one");
+    means(
+        "the same",
+        GENERIC,
+        vec![first(), other("one")],
+        &[Meaning::Foreign],
+    );
+    means(
+        "another",
+        GENERIC,
+        vec![first(), other("two")],
+        &[Meaning::Executed],
+    );
 }
 
 #[test]

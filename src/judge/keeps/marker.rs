@@ -26,6 +26,13 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
             exchange.outcome
         ));
     }
+    if let Some(ReplayMarker::Status(status)) = view.contract.replay_marker.value
+        && first.status == status
+    {
+        return Look::Void(format!(
+            "void: the first answer had the status {status} too"
+        ));
+    }
     // Also where the repeat was carried out again, nothing tells it from a first answer.
     let found = find(first, response);
     let kept = view.contract.replay_marker.value.as_ref().map(|marker| {

@@ -43,6 +43,12 @@ pub(super) fn other_principal(view: &View<'_>, exchange: &Exchange, response: &R
         (Some(PrincipalScope::ApiKey), _) => Some(true),
     };
     let used = used(exchange);
+    if used == Some(Use::Own) && is_alone_on_its_path(view, exchange) {
+        return Look::Void(
+            "void: the other principal's request has another path, and so perhaps another key"
+                .to_owned(),
+        );
+    }
     let says = match used {
         Some(Use::Own) => "a key space of its own".to_owned(),
         Some(Use::Shared) => "answered with the other's".to_owned(),
@@ -58,6 +64,27 @@ pub(super) fn other_principal(view: &View<'_>, exchange: &Exchange, response: &R
         })
     });
     Look::Seen(says, kept)
+}
+
+/// Whether everybody else sent the key to other paths, as each changes what is theirs.
+fn is_alone_on_its_path(view: &View<'_>, this: &Exchange) -> bool {
+    let mut others = view
+        .round
+        .exchanges
+        .iter()
+        .filter(|other| other.key.value == this.key.value && other.principal != this.principal)
+        .peekable();
+    others.peek().is_some() && others.all(|other| path(other) != path(this))
+}
+
+/// The path of a request, without host and query.
+fn path(exchange: &Exchange) -> &str {
+    let url = &exchange.request.url;
+    let after_host = url
+        .split_once("://")
+        .and_then(|(_, rest)| rest.split_once('/'))
+        .map_or(url.as_str(), |(_, path)| path);
+    after_host.split('?').next().unwrap_or_default()
 }
 
 pub(super) fn other_operation(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {

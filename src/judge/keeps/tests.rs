@@ -284,6 +284,13 @@ fn a_key_belongs_to_its_principal_and_operation() {
         let (kept, seen) = both("other-principal", theirs(again));
         assert_eq!((kept, seen.as_str()), (wanted, says));
     }
+    let elsewhere = |id: &str| {
+        let mut exchange = paid("again", id);
+        exchange.request.url = "http://127.0.0.1:2/payments/pay_00000009?a=1".to_owned();
+        keeps("other-principal", &demo(), theirs(exchange)).verdict
+    };
+    assert_eq!(elsewhere("pay_00000002"), Verdict::Skip);
+    assert_eq!(elsewhere("pay_00000001"), Verdict::Fail);
     let other = |exchange: Exchange| pair(exchange.on(OperationRole::Other));
     for (again, wanted, says) in [
         (

@@ -126,7 +126,7 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
     }
 }
 
-fn ending(over: &Over, tap: &Tap) -> Ending {
+pub(super) fn ending(over: &Over, tap: &Tap) -> Ending {
     match over {
         Over::Received(_) if tap.line.closed().is_some() => Ending::HungUp,
         Over::Received(Ok(())) => Ending::Answered,
@@ -279,7 +279,7 @@ fn park(inbound: Inbound, inbox: Inbox, connection: Connection) -> LateResponse 
 }
 
 /// The connection, if it can carry another request.
-async fn idle(mut connection: Connection) -> Option<Connection> {
+pub(super) async fn idle(mut connection: Connection) -> Option<Connection> {
     match tokio::time::timeout(IDLE, connection.sender.ready()).await {
         Ok(Ok(())) => Some(connection),
         _ => None,

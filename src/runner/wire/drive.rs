@@ -330,7 +330,7 @@ fn asked(request: &Outgoing) -> http::Request<Empty<Bytes>> {
     asked
 }
 
-async fn until(deadline: Option<Instant>) {
+pub(super) async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
         None => pending().await,

@@ -30,6 +30,9 @@ fn a_marker_may_be_a_value_a_status_or_on_every_answer() {
     assert_eq!(under("{ status: 200 }", with_200), Verdict::Pass);
     let with_201 = pair(paid("again", "pay_00000001"));
     assert_eq!(under("{ status: 200 }", with_201), Verdict::Fail);
+    let changed = |step: &str| answered(step, 200).naming("pay_00000001");
+    let both_200 = round([changed("first"), changed("again")]);
+    assert_eq!(under("{ status: 200 }", both_200), Verdict::Skip);
 
     let accepted =
         |step: &str| paid(step, "pay_00000001").header("Repeatability-Result", "Accepted");
