@@ -503,7 +503,9 @@ impl Fit<'_> {
         }
         match fault {
             crate::scenario::Fault::HangUp { at, .. } => self.moment(at),
-            crate::scenario::Fault::MidBody { .. } if operation.request.body.is_none() => {
+            crate::scenario::Fault::MidBody { .. } | crate::scenario::Fault::Stall { .. }
+                if operation.request.body.is_none() =>
+            {
                 Err(format!("{} sends no body", operation.name))
             }
             _ => Ok(()),

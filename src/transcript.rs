@@ -177,6 +177,14 @@ pub struct Round {
     pub deliveries: Vec<EventDelivery>,
     /// Implicit assumptions that did not hold: a fault that did not fire, a moment that never came.
     pub broken: Vec<String>,
+    /// By how much this machine woke up late meanwhile: nine of ten short sleeps were no later.
+    #[serde(
+        rename = "late_micros",
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub lateness: Option<Duration>,
 }
 
 impl Round {
@@ -373,6 +381,24 @@ pub struct FaultFacts {
     pub fired: bool,
     /// What happened, in words.
     pub says: String,
+    /// How a cut at a moment came about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<CutFacts>,
+}
+
+/// How a cut at a moment came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutFacts {
+    /// When it was meant to be.
+    #[serde(rename = "due_micros", with = "written::micros")]
+    pub due: Duration,
+    /// When it was made.
+    #[serde(rename = "at_micros", with = "written::micros")]
+    pub at: Duration,
+    /// Whether something of an answer lay unread in our own kernel then; `None` where that cannot be
+    /// told, as under TLS and HTTP/2, whose own bytes may lie there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_there: Option<bool>,
 }
 
 /// An answer.
@@ -491,11 +517,54 @@ impl Shown {
     }
 }
 
+/// How far a case has come while it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SoFar {
+    /// Rounds that have shown something.
+    pub shown: u32,
+    /// One of them has shown harm.
+    pub harmed: bool,
+    /// The smallest race window that its bursts would have shown with 95 %, if it has bursts.
+    pub window: Option<Duration>,
+}
+
+/// How the copies of a burst were let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Technique {
+    /// All but the last byte of each went ahead, each on a connection of its own.
+    LastByte,
+    /// Whole requests, each on a warm connection of its own.
+    WholeRequests,
+    /// All but the last frame of each went ahead on one HTTP/2 connection, and one send let all of
+    /// them go.
+    SinglePacket,
+    /// Whole requests, spread over a time on purpose.
+    Spread,
+    /// As fast as the limits allow.
+    Loose,
+}
+
+impl Technique {
+    /// In words.
+    pub fn says(self) -> &'static str {
+        match self {
+            Technique::LastByte => "last bytes",
+            Technique::WholeRequests => "whole requests",
+            Technique::SinglePacket => "one packet over HTTP/2",
+            Technique::Spread => "spread on purpose",
+            Technique::Loose => "one after another",
+        }
+    }
+}
+
 /// How a burst went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BurstFacts {
     /// The step.
     pub step: StepName,
+    /// How its copies were let go.
+    pub technique: Technique,
     /// Copies that were sent.
     pub copies: u32,
     /// From the first to the last release.
@@ -515,6 +584,22 @@ pub struct HookFacts {
     /// When it began.
     #[serde(rename = "at_micros", with = "written::micros")]
     pub at: Duration,
+    /// When it was meant to begin, where that was at a moment.
+    #[serde(
+        rename = "due_micros",
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub due: Option<Duration>,
+    /// When it was over.
+    #[serde(
+        rename = "over_micros",
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub over: Option<Duration>,
     /// Whether it worked.
     pub worked: bool,
     /// Its output, masked.
@@ -597,6 +682,8 @@ mod tests {
         let facts = HookFacts {
             name: HookName::Kill,
             at: Duration::from_millis(1),
+            due: None,
+            over: None,
             worked: true,
             output: String::new(),
             moved: None,

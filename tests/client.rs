@@ -1,8 +1,7 @@
 //! The demo client with each of its habits: a mistake breaks exactly the expectations that its row
 //! names, and a habit that is none breaks nothing.
 
-use idemspec::cli::args::Selection;
-use idemspec::cli::client::builtin::habit_report;
+use idemspec::cli::client::builtin::{habit_report, is_about_time, telling};
 use idemspec::demo_client::Habit;
 use idemspec::grade::Report;
 use idemspec::verdict::Verdict;
@@ -14,49 +13,12 @@ use std::process::{Command, Stdio};
 /// Commands of one audit that run at once.
 const JOBS: usize = 4;
 
-/// The habits whose retries for ever show more than the other scenarios do.
-const LASTING: [Habit; 7] = [
-    Habit::Correct,
-    Habit::PausesAlike,
-    Habit::RetriesInLayers,
-    Habit::NeverPauses,
-    Habit::RetriesForEver,
-    Habit::NeverLooksUp,
-    Habit::RetriesAtOnceFirst,
-];
-
-fn selection(habit: Habit) -> Selection {
-    let mut scenarios = vec![
-        "client/error",
-        "client/in-progress",
-        "client/intents",
-        "client/kept-alive",
-        "client/lost",
-        "client/refused",
-        "client/restart",
-        "client/retry-after",
-        "client/slow",
-    ];
-    if LASTING.contains(&habit) {
-        scenarios = vec!["client/backoff", "client/intents"];
-    }
-    Selection {
-        scenario: scenarios.into_iter().map(str::to_owned).collect(),
-        ..Selection::default()
-    }
-}
-
 async fn report(habit: Habit) -> Report {
     let program = Path::new(env!("CARGO_BIN_EXE_idemspec"));
     let silent = Box::new(|_: &str, _, _| {}) as Box<dyn Fn(&str, usize, usize) + Send + Sync>;
-    habit_report(program, habit, &selection(habit), JOBS, &silent)
+    habit_report(program, habit, &telling(habit), JOBS, &silent)
         .await
         .unwrap_or_else(|failure| panic!("{}: {failure}", habit.name()))
-}
-
-/// Whether what a habit breaks depends on how late this machine is: then it may stay unshown.
-fn is_about_time(name: &str) -> bool {
-    name.contains("client/backoff")
 }
 
 async fn breaks_what_its_row_says(habit: Habit) {

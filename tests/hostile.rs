@@ -207,15 +207,19 @@ fn a_response_without_end_ends_with_our_patience() {
 #[test]
 fn a_huge_response_is_neither_kept_nor_shown() {
     let huge: Arc<[u8]> = vec![b'x'; 50 << 20].into();
-    let seen = {
-        let huge = Arc::clone(&huge);
-        with_operation(move |_| bytes(201, "application/json", &huge))
+    let patiently = |operation: bool| {
+        let (payments, huge) = (Payments::default(), Arc::clone(&huge));
+        let server = Server::start(move |asked| match Payments::is_operation(asked) {
+            is_operation if is_operation == operation => bytes(200, "application/json", &huge),
+            _ => payments.serve(asked),
+        });
+        tried(|| Tool::patient(server.address))
     };
+    let seen = patiently(true);
     assert!(matches!(seen.code, Some(3 | 4)), "{}", seen.screen);
     assert!(seen.screen.len() < 1 << 20, "{}", seen.screen.len());
     assert_eq!(seen.passed(), Vec::<String>::new());
-    with_probe(move |_, _| bytes(200, "application/json", &huge))
-        .is_unable("an answer of more than");
+    patiently(false).is_unable("an answer of more than");
 }
 
 #[test]

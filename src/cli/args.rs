@@ -54,7 +54,7 @@ pub enum Command {
     Report(ReportArgs),
     /// Start the demo API alone.
     Serve(ServeArgs),
-    /// Try the tool itself on every flaw and variant of the demo API.
+    /// Try the tool itself on every flaw and variant of the demo API and every habit of the demo client.
     Selftest(SelftestArgs),
     /// Check target and scenario files; send nothing.
     Lint(LintArgs),

@@ -385,6 +385,7 @@ async fn observe(
         Repeatable {
             seed,
             agreement: job.agreement.clone(),
+            effort: job.selection.effort.effort(),
         },
         ports,
         starting,

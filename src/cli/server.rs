@@ -6,7 +6,7 @@ use super::screen;
 use super::target;
 use crate::contract::Contract;
 use crate::judge;
-use crate::runner::{self, Agreement, Runner, Setup};
+use crate::runner::{self, Agreement, Effort, Runner, Setup};
 use crate::target::Target;
 use crate::target::port::Ports;
 use std::collections::BTreeMap;
@@ -27,6 +27,8 @@ pub(super) struct Repeatable {
     pub(super) seed: u64,
     /// What is agreed on, if several places make the same run.
     pub(super) agreement: Option<Agreement>,
+    /// How hard to look for races.
+    pub(super) effort: Effort,
 }
 
 impl Repeatable {
@@ -35,6 +37,7 @@ impl Repeatable {
         Repeatable {
             seed,
             agreement: None,
+            effort: Effort::default(),
         }
     }
 }
@@ -73,7 +76,8 @@ pub(super) async fn start(
         seed: repeatable.seed,
         agreement: repeatable.agreement,
         ports,
-        shown: judge::rounds_that_show,
+        shown: judge::so_far,
+        effort: repeatable.effort,
         folder: Path::new(file)
             .parent()
             .map(Path::to_path_buf)

@@ -133,7 +133,7 @@ fn environment(options: &Options, kept: Kept, tool: PathBuf) -> Vec<(String, Str
 }
 
 /// The tool's binary: this process, or the one that was built beside a test.
-fn own_executable() -> Option<PathBuf> {
+pub(super) fn own_executable() -> Option<PathBuf> {
     let this = std::env::current_exe().ok()?;
     let folder = this.parent()?;
     // Where cargo puts tests.

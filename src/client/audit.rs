@@ -8,7 +8,6 @@ use super::command::Running;
 use super::connection::House;
 use super::dealer::Dealer;
 use super::door::Door;
-use super::lateness::Lateness;
 use super::subject::Subject;
 use super::tls::Authority;
 use super::upstream::Upstream;
@@ -100,7 +99,7 @@ impl Audit {
         let permit = self.permits.acquire().await;
         let book = Arc::new(Book::new(self.clock, run.clone(), MOST_ATTEMPTS));
         let began = self.clock.now();
-        let lateness = Lateness::measure();
+        let lateness = crate::runner::Lateness::measure();
         let refuses = run.faults.contains(&ClientFault::Refuse) && self.counts_refused;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let (end, wrote) = match self.open(address, &book, None, refuses) {

@@ -17,7 +17,6 @@ mod content;
 mod dealer;
 mod door;
 mod http2;
-mod lateness;
 mod line;
 mod masks;
 mod message;

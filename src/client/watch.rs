@@ -4,7 +4,7 @@
 use super::audit::{Audit, MOST_ATTEMPTS};
 use super::book::Book;
 use super::dealer::{Card, Dealer, Dealt, is_over};
-use super::lateness::Lateness;
+use crate::runner::Lateness;
 use crate::scenario::client::ClientFault;
 use crate::transcript::client::{Attempt, RunEnd, RunFacts};
 use std::net::SocketAddr;

@@ -222,6 +222,7 @@ fn skipped_findings(operation: &str, scenario: &Scenario, case: usize, why: &str
             },
             observed: Vec::new(),
             rounds: Tally::default(),
+            reach: None,
             evidence: Vec::new(),
         })
         .collect()

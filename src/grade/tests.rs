@@ -32,6 +32,7 @@ fn finding(item: &str, verdict: Verdict) -> Finding {
         steps: Vec::new(),
         promise: None,
         observed: Vec::new(),
+        reach: None,
         rounds: Tally {
             ran: 1,
             ..Tally::default()

@@ -40,6 +40,12 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: TimeSpan) -> Ruling {
                     "{name} was answered after {}, and the latency of its variant is not known",
                     time(took(exchange))
                 ))
+            } else if took(exchange) <= limit + view.may_be_late() {
+                Ruling::nothing(format!(
+                    "{name} was answered after {}, later than {}, but this machine is busy and may have held it up",
+                    time(took(exchange)),
+                    time(limit)
+                ))
             } else {
                 Ruling::broken(format!(
                     "{name} was answered after {}, later than {}",
@@ -81,9 +87,9 @@ mod tests {
     #[test]
     fn the_plain_latency_says_nothing_about_a_slow_variant() {
         let claim = "answered: { of: again, within: 300% latency }";
-        let plain = round([paid("again", "pay_1").at(0, 31)]);
+        let plain = round([paid("again", "pay_1").at(0, 51)]);
         assert_eq!(verdict(claim, plain).0, Verdict::Fail);
-        let slow = round([paid("again", "pay_1").variant("slow").at(0, 31)]);
+        let slow = round([paid("again", "pay_1").variant("slow").at(0, 51)]);
         assert_eq!(verdict(claim, slow).0, Verdict::Inconclusive);
     }
 
@@ -105,6 +111,17 @@ mod tests {
             judged_with(&expecting(claim), &contract(""), &transcript).verdict
         };
         assert_eq!(after(240), Verdict::Pass);
-        assert_eq!(after(241), Verdict::Fail);
+        assert_eq!(after(241), Verdict::Inconclusive);
+        assert_eq!(after(260), Verdict::Inconclusive);
+        assert_eq!(after(261), Verdict::Fail);
+    }
+
+    #[test]
+    fn a_busy_machine_may_hold_an_answer_up() {
+        let claim = "answered: { of: again, within: 1s }";
+        let after = |end| verdict(claim, round([paid("again", "pay_1").at(0, end)]).busy(30)).0;
+        assert_eq!(after(1_000), Verdict::Pass);
+        assert_eq!(after(1_600), Verdict::Inconclusive);
+        assert_eq!(after(1_601), Verdict::Fail);
     }
 }

@@ -58,7 +58,7 @@ mod tests {
         contract, expecting, judged_with, paid, reading, round, transcript,
     };
     use crate::scenario::OperationRole;
-    use crate::transcript::{ReadingKind, Shown};
+    use crate::transcript::{Reading, ReadingKind, Shown};
     use crate::verdict::Verdict;
 
     fn spent(amounts: &[(ReadingKind, f64)], bound: Option<f64>) -> Verdict {
@@ -94,5 +94,31 @@ mod tests {
         transcript.probes.push(other);
         let judged = judged_with(&expecting("bounded: {}"), &contract(""), &transcript);
         assert_eq!(judged.verdict, Verdict::Pass);
+    }
+
+    #[test]
+    fn only_the_readings_of_the_probe_itself_count() {
+        let read = |change: fn(&mut Reading)| {
+            let own = reading(ReadingKind::Late, &[]).shows(Shown::Count(1.0));
+            let mut other = reading(ReadingKind::Late, &[]).shows(Shown::Count(9.0));
+            change(&mut other);
+            let round = round([paid("first", "pay_1")]).read(own).read(other);
+            let mut transcript = transcript(vec![round]);
+            transcript.probes[0].bound = Some(2.0);
+            judged_with(&expecting("bounded: {}"), &contract(""), &transcript).verdict
+        };
+        assert_eq!(read(|_| {}), Verdict::Fail);
+        assert_eq!(
+            read(|other| other.probe = "other".to_owned()),
+            Verdict::Pass
+        );
+        assert_eq!(
+            read(|other| other.operation = OperationRole::Other),
+            Verdict::Pass
+        );
+        assert_eq!(
+            read(|other| other.shows = Err("none".to_owned())),
+            Verdict::Pass
+        );
     }
 }

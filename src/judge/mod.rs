@@ -10,12 +10,14 @@ mod documented;
 mod effects;
 mod events;
 mod exists;
+mod in_time;
 mod keeps;
 mod nothing_foreign;
 mod one_resource;
 mod outcome;
 mod overlap;
 mod plain;
+mod reach;
 mod reclassify;
 mod recovered;
 mod retry_after;
@@ -33,17 +35,18 @@ mod vantage;
 mod view;
 
 pub use keeps::declared;
+pub use reach::{Reach, reach};
 pub use vantage::{Meetings, meetings};
 
 use crate::checklist::ItemId;
 use crate::contract::Contract;
 use crate::promise::{Level, Promise};
 use crate::scenario::{Case, Check, Scenario, Severity, StepName};
-use crate::transcript::Transcript;
+use crate::transcript::{SoFar, Transcript};
 use crate::verdict::Verdict;
-use reclassify::Reclassified;
 use ruling::Ruling;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use view::View;
 
 /// The transcript with the outcomes that responses have under the contract. While it ran, the runner
@@ -100,24 +103,37 @@ pub fn judge(
         .collect()
 }
 
-/// How many rounds have shown something: they hold what the scenario assumes, or some harm. Readings
-/// that are still to come need not be there.
-pub fn rounds_that_show(
+/// How far a case has come: how many rounds have shown something (they hold what the scenario assumes,
+/// or some harm), whether any showed harm, and how small a race its bursts would have shown. Readings
+/// that are still to come need not be there. Rounds at one place of a spread count once.
+pub fn so_far(
     scenario: &Scenario,
     case: &Case,
     contract: &Contract,
     transcript: &Transcript,
-) -> u32 {
-    let shows = |round: &&Reclassified| {
-        let view = View::new(contract, case, transcript, round);
-        view.broken_assumption(&scenario.assume).is_none()
-            || scenario.expect.iter().any(|(_, expectation)| {
-                let ruling = rule(&view, &expectation.check);
-                ruling.is_broken() && (expectation.check.is_safety() || ruling.stands)
-            })
+) -> SoFar {
+    let mut so_far = SoFar {
+        shown: 0,
+        harmed: false,
+        window: reach(case, &transcript.rounds).map(|reach| reach.window()),
     };
+    let mut places = BTreeSet::new();
     let rounds = reclassify::rounds(contract, case, transcript);
-    u32::try_from(rounds.iter().filter(shows).count()).unwrap_or(u32::MAX)
+    for (index, round) in rounds.into_iter().enumerate() {
+        let view = View::new(contract, case, transcript, &round);
+        let harmed = scenario.expect.iter().any(|(_, expectation)| {
+            let ruling = rule(&view, &expectation.check);
+            ruling.is_broken() && (expectation.check.is_safety() || ruling.stands)
+        });
+        let holds = view.broken_assumption(&scenario.assume).is_none();
+        if harmed || holds {
+            let number = round.round.number;
+            places.insert(in_time::place(case, &scenario.rounds, number, index));
+        }
+        so_far.harmed |= harmed;
+    }
+    so_far.shown = u32::try_from(places.len()).unwrap_or(u32::MAX);
+    so_far
 }
 
 /// What one round says about one check.
@@ -205,6 +221,9 @@ pub struct Finding {
     pub observed: Vec<Observation>,
     /// How the rounds went.
     pub rounds: Tally,
+    /// How hard its bursts looked for a race, where it is about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reach: Option<Reach>,
     /// Where it can be seen: the first and the worst round.
     pub evidence: Vec<Evidence>,
 }
@@ -243,8 +262,8 @@ pub struct Evidence {
 
 #[cfg(test)]
 mod tests {
-    use super::rounds_that_show;
     use super::sample::{answered, contract, paid, round, scenario, transcript};
+    use super::{SoFar, so_far};
 
     #[test]
     fn a_round_whose_assumption_is_broken_does_not_show_anything() {
@@ -257,12 +276,17 @@ mod tests {
             round([paid("first", "pay_2")]).broken("the moment never came"),
             round([answered("first", 429)]).late(&["pay_3", "pay_4"]),
         ];
-        let shown = rounds_that_show(
+        let shown = so_far(
             &scenario,
             &scenario.cases[0],
             &contract(""),
             &transcript(rounds),
         );
-        assert_eq!(shown, 2, "the first, and the harm in the last");
+        let two = SoFar {
+            shown: 2,
+            harmed: true,
+            window: None,
+        };
+        assert_eq!(shown, two, "the first, and the harm in the last");
     }
 }

@@ -231,4 +231,22 @@ mod tests {
             finding.reason
         );
     }
+
+    #[test]
+    fn two_successes_of_each_key_are_needed() {
+        let one_each = round([
+            paid("first", "pay_1").key(Some("a")),
+            paid("again", "pay_2").key(Some("b")),
+        ]);
+        let (shown, reason) = verdict(CLAIM, one_each);
+        assert_eq!(shown, Verdict::Inconclusive, "{reason}");
+        let one_of_two = round([
+            paid("first", "pay_1").key(Some("a")),
+            paid("first", "pay_1").key(Some("a")).copy(1),
+            paid("again", "pay_2").key(Some("b")),
+        ]);
+        let (shown, reason) = verdict(CLAIM, one_of_two);
+        assert_eq!(shown, Verdict::Pass);
+        assert_eq!(reason, "1 of 2 keys were shown to name one resource each");
+    }
 }

@@ -305,4 +305,28 @@ mod tests {
         let finding = judged(&claim, &contract, vec![late]);
         assert_eq!(finding.verdict, Verdict::Inconclusive, "{}", finding.reason);
     }
+
+    #[test]
+    fn of_a_burst_half_may_be_lost_and_of_a_send_none() {
+        let steps = |copies: &str| {
+            scenario(&format!(
+                "steps:\n  - {copies}\nexpect:\n  item-5:\n    - outcome: {{ of: burst, is: success }}\n"
+            ))
+        };
+        let burst = steps("burst: { as: burst, key: fresh, copies: 5 }");
+        let send = steps("send: { as: burst, key: fresh, times: 5 }");
+        let of = |scenario: &Scenario, answered: u32, lost: u32| {
+            let paid = (0..answered).map(|copy| paid("burst", "pay_1").copy(copy));
+            let all = answered + lost;
+            let gone = (answered..all).map(|copy| sent("burst").copy(copy));
+            let round = round(paid.chain(gone)).burst("burst", all, 2);
+            judged(scenario, &contract(""), vec![round]).verdict
+        };
+        assert_eq!(of(&burst, 2, 2), Verdict::Pass);
+        assert_eq!(of(&burst, 2, 3), Verdict::Inconclusive);
+        assert_eq!(of(&burst, 3, 3), Verdict::Pass);
+        assert_eq!(of(&burst, 1, 1), Verdict::Inconclusive);
+        assert_eq!(of(&send, 4, 1), Verdict::Inconclusive);
+        assert_eq!(of(&send, 5, 0), Verdict::Pass);
+    }
 }

@@ -170,3 +170,49 @@ fn shows_one(transcript: &Transcript, round: &Round, index: usize) -> bool {
                 })
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{rounds, stops};
+    use crate::judge::sample::{answered, contract, expecting, paid, round, transcript};
+    use crate::outcome::{Meaning, Outcome};
+    use crate::scenario::Until;
+    use crate::transcript::Exchange;
+
+    #[test]
+    fn a_retry_stops_at_what_is_neither_nothing_nor_for_now() {
+        let until = Until::NotInFlight;
+        assert!(!stops(until, Outcome::NONE));
+        assert!(!stops(until, Meaning::InFlight.into()));
+        assert!(!stops(until, Meaning::RateLimited.into()));
+        assert!(!stops(
+            until,
+            Outcome::of(&[Meaning::InFlight, Meaning::Refused])
+        ));
+        assert!(stops(until, Meaning::ServerError.into()));
+        assert!(stops(Until::Final, Meaning::Executed.into()));
+        assert!(!stops(Until::Final, Meaning::ServerError.into()));
+    }
+
+    #[test]
+    fn an_open_replay_is_settled_by_an_execution_of_its_own_key_and_marker_only() {
+        let settled = |first: Exchange, again: Exchange| {
+            let scenario = expecting("outcome: { of: again, is: replayed }");
+            let transcript = transcript(vec![round([first, again]).late(&["a"])]);
+            let after = rounds(&contract(""), &scenario.cases[0], &transcript);
+            after[0].round.exchanges[1].outcome
+        };
+        let blank = |step: &str| answered(step, 204);
+        let replayed = Outcome::from(Meaning::Replayed);
+        assert_eq!(settled(blank("first"), blank("again")), replayed);
+        let mut elsewhere = blank("first");
+        elsewhere.marker = "o".to_owned();
+        assert_ne!(settled(elsewhere, blank("again")), replayed);
+        let lone = settled(blank("first").key(Some("other")), blank("again"));
+        assert_eq!(lone, Outcome::from(Meaning::Executed));
+        assert_eq!(
+            settled(paid("first", "pay_1"), paid("again", "pay_1")),
+            replayed
+        );
+    }
+}

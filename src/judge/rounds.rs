@@ -4,14 +4,14 @@
 use super::ruling::{Ruled, Ruling};
 use super::vantage::is_same;
 use super::view::View;
-use super::{Evidence, Finding, Observation, Tally, keeps, rule};
+use super::{Evidence, Finding, Observation, Tally, in_time, keeps, reach, rule};
 use crate::checklist::ItemId;
 use crate::contract::{AfterFailure, Contract, FailureClass};
 use crate::promise::{Level, Promise, Strength};
 use crate::scenario::{Bound, Case, Check, Expectation, Scenario};
 use crate::transcript::{Round, Transcript};
 use crate::verdict::Verdict;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Exchanges that a report shows of one round.
 const SHOWN: usize = 6;
@@ -116,7 +116,7 @@ pub(super) fn fold(folding: &Folding<'_>) -> Finding {
         let why = "nothing ran".to_owned();
         return finding(folding, &rounds, Verdict::Inconclusive, why);
     }
-    let (verdict, reason) = unbroken(folding.scenario, &rounds);
+    let (verdict, reason) = unbroken(folding, &rounds);
     finding(folding, &rounds, verdict, reason)
 }
 
@@ -149,7 +149,8 @@ fn settle(expectation: &Expectation, view: &View<'_>, broken: Option<&str>) -> R
 }
 
 /// No round was broken: a pass, nothing shown, or not applicable.
-fn unbroken(scenario: &Scenario, rounds: &[Judged<'_>]) -> (Verdict, String) {
+fn unbroken(folding: &Folding<'_>, rounds: &[Judged<'_>]) -> (Verdict, String) {
+    let plan = folding.scenario.rounds;
     let of = |kind: fn(&Ruled) -> Option<&String>| -> Vec<(&String, u64)> {
         rounds
             .iter()
@@ -169,10 +170,15 @@ fn unbroken(scenario: &Scenario, rounds: &[Judged<'_>]) -> (Verdict, String) {
         _ => None,
     });
     let ran = rounds.len();
-    let wanted = usize::try_from(scenario.rounds.valid)
-        .unwrap_or(usize::MAX)
-        .max(1);
-    let enough = held.len() + not_applicable.len() >= wanted;
+    let wanted = usize::try_from(plan.valid).unwrap_or(usize::MAX).max(1);
+    // Rounds at one place of a spread show one thing, however many they are.
+    let places: BTreeSet<usize> = rounds
+        .iter()
+        .enumerate()
+        .filter(|(_, round)| !matches!(round.ruling.ruled, Ruled::Nothing(_)))
+        .map(|(index, round)| in_time::place(folding.case, &plan, round.number, index))
+        .collect();
+    let enough = places.len() >= wanted;
     if !held.is_empty() && enough {
         let says = held
             .iter()
@@ -201,8 +207,12 @@ fn unbroken(scenario: &Scenario, rounds: &[Judged<'_>]) -> (Verdict, String) {
         why
     } else {
         format!(
-            "only {} of {ran} rounds showed something, and {wanted} are needed; most often: {why}",
-            held.len()
+            "only {} of {ran} rounds showed something{}, and {wanted} are needed; most often: {why}",
+            held.len(),
+            match places.len() {
+                places if places < held.len() => format!(", at {places} moments"),
+                _ => String::new(),
+            }
         )
     };
     (Verdict::Inconclusive, reason)
@@ -241,6 +251,17 @@ fn finding(
         .iter()
         .filter(|round| matches!(round.ruling.ruled, Ruled::Held(_)))
         .count();
+    let reach = match expectation.check {
+        Check::Effects {
+            bound: Bound::AtMost(_),
+            ..
+        } => reach(case, &folding.transcript.rounds),
+        _ => None,
+    };
+    let reason = match &reach {
+        Some(reach) if verdict == Verdict::Pass => format!("{reason}; {}", reach.says()),
+        _ => reason,
+    };
     let promise = match &expectation.check {
         Check::Keeps { promise, .. } => Some(*promise),
         _ => None,
@@ -272,6 +293,7 @@ fn finding(
             failed: count(failed.len()),
             first_failed: failed.first().map(|round| round.number),
         },
+        reach,
         evidence: evidence(rounds, &failed),
     }
 }

@@ -6,9 +6,9 @@ use crate::contract::{Contract, resolve};
 use crate::outcome::Outcome;
 use crate::scenario::{OperationRole, PrincipalRole, Receiving, Scenario, parse};
 use crate::transcript::{
-    BurstFacts, Delivery, Ending, EventDelivery, Exchange, HookFacts, KeyUsed, Latency, ProbeFacts,
-    Reading, ReadingKind, Response, RetryFacts, Round, SentRequest, Shown, Times, Token,
-    Transcript,
+    BurstFacts, CutFacts, Delivery, Ending, EventDelivery, Exchange, FaultFacts, HookFacts,
+    KeyUsed, Latency, ProbeFacts, Reading, ReadingKind, Response, RetryFacts, Round, SentRequest,
+    Shown, Technique, Times, Token, Transcript,
 };
 use crate::verdict::Verdict;
 use crate::yaml::{self, Source};
@@ -268,6 +268,22 @@ impl Exchange {
         self
     }
 
+    /// We hung up when it ended, which was due then.
+    pub(super) fn hung_up(mut self, due: u64, answer_there: Option<bool>) -> Exchange {
+        self.ending = Ending::HungUp;
+        self.fault = Some(FaultFacts {
+            name: "hang-up".to_owned(),
+            fired: true,
+            says: "hung up".to_owned(),
+            cut: Some(CutFacts {
+                due: millis(due),
+                at: self.times.ended,
+                answer_there,
+            }),
+        });
+        self
+    }
+
     pub(super) fn copy(mut self, copy: u32) -> Exchange {
         self.copy = copy;
         self
@@ -385,6 +401,7 @@ impl Round {
     pub(super) fn burst(mut self, step: &str, copies: u32, in_flight: u32) -> Round {
         self.bursts.push(BurstFacts {
             step: step.to_owned(),
+            technique: Technique::LastByte,
             copies,
             release_spread: millis(1),
             in_flight,
@@ -397,10 +414,26 @@ impl Round {
         self.hooks.push(HookFacts {
             name: crate::hook::HookName::AdvanceClock,
             at: millis(at),
+            due: None,
+            over: None,
             worked: true,
             output: String::new(),
             moved: Some(by),
         });
+        self
+    }
+
+    /// The last hook was meant to begin then, and was over then.
+    pub(super) fn timed(mut self, due: u64, over: u64) -> Round {
+        if let Some(hook) = self.hooks.last_mut() {
+            (hook.due, hook.over) = (Some(millis(due)), Some(millis(over)));
+        }
+        self
+    }
+
+    /// By how much this machine woke up late.
+    pub(super) fn busy(mut self, late: u64) -> Round {
+        self.lateness = Some(millis(late));
         self
     }
 
@@ -409,6 +442,8 @@ impl Round {
         self.hooks.push(HookFacts {
             name: crate::hook::HookName::Kill,
             at: millis(at),
+            due: None,
+            over: None,
             worked: true,
             output: String::new(),
             moved: None,

@@ -105,6 +105,7 @@ fn pairs<'a>(view: &View<'a>, compared: &Compared<'_>) -> Result<Vec<Pair<'a>>, 
 #[cfg(test)]
 mod tests {
     use crate::judge::sample::{contract, judged, paid, reading, round, scenario};
+    use crate::scenario::{OperationRole, PrincipalRole};
     use crate::transcript::{Reading, ReadingKind, Shown};
     use crate::verdict::Verdict;
     use serde_json::json;
@@ -137,6 +138,40 @@ mod tests {
         assert_eq!(readings(vec![]), Verdict::Inconclusive);
         let failed = state("behind", json!(null)).failed("timed out");
         assert_eq!(readings(vec![before(), failed]), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_state_is_compared_with_that_of_the_same_thing_only() {
+        let before = || state("before", json!({"stock": 3}));
+        let other = |change: fn(&mut Reading)| {
+            let mut reading = state("behind", json!({"stock": 3}));
+            change(&mut reading);
+            readings(vec![before(), reading])
+        };
+        assert_eq!(other(|_| {}), Verdict::Pass);
+        assert_eq!(
+            other(|reading| reading.probe = "other".to_owned()),
+            Verdict::Inconclusive
+        );
+        assert_eq!(
+            other(|reading| reading.marker = "o".to_owned()),
+            Verdict::Inconclusive
+        );
+        assert_eq!(
+            other(|reading| reading.principal = PrincipalRole::OtherTenant),
+            Verdict::Inconclusive
+        );
+        assert_eq!(
+            other(|reading| reading.operation = OperationRole::Other),
+            Verdict::Inconclusive
+        );
+        // One of two that was not read again shows nothing of both.
+        let mut unread = before();
+        unread.probe = "other".to_owned();
+        assert_eq!(
+            readings(vec![before(), unread, state("behind", json!({"stock": 3}))]),
+            Verdict::Inconclusive
+        );
     }
 
     #[test]

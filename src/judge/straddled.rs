@@ -96,7 +96,9 @@ fn moment(view: &View<'_>, reference: &Exchange, when: When) -> Option<Duration>
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::sample::{contract, judged, paid, round, scenario};
+    use crate::judge::sample::{contract, judged, paid, reading, round, scenario};
+    use crate::scenario::OperationRole;
+    use crate::transcript::{Reading, ReadingKind, Shown};
     use crate::verdict::Verdict;
 
     /// Copies sent at these times around a first request that ends at 100 ms.
@@ -125,5 +127,76 @@ mod tests {
         assert_eq!(copies(&[70, 71, 72, 73, 130]), Verdict::Pass);
         assert_eq!(copies(&[10, 11, 12, 13, 14, 15, 16, 101]), Verdict::Fail);
         assert_eq!(copies(&[99]), Verdict::Inconclusive);
+    }
+
+    /// Twenty copies, all but the last at the one time, around a first request from 0 to its end.
+    fn tight(end: u64, before: u64, after: u64) -> Verdict {
+        let scenario = scenario(
+            "steps:\n  - together:\n      - send: { as: first, key: fresh }\n      - burst: { as: edge, like: first, copies: 20, at: { when: sent, of: first, spread: [40% latency, 160% latency] } }\nexpect:\n  item-5:\n    - straddled: { of: edge, around: { when: last-byte, of: first } }\n",
+        );
+        let edge = (0..20).map(|copy| {
+            let at = if copy < 19 { before } else { after };
+            paid("edge", "pay_1").copy(copy).at(at, at + 5)
+        });
+        let first = paid("first", "pay_1").at(0, end);
+        let round = round(std::iter::once(first).chain(edge));
+        judged(&scenario, &contract(""), vec![round]).verdict
+    }
+
+    #[test]
+    fn a_busy_machine_may_be_late_by_a_twentieth_of_what_the_request_took() {
+        assert_eq!(tight(100, 95, 101), Verdict::Pass);
+        assert_eq!(tight(100, 94, 101), Verdict::Fail);
+        // By 3 ms at least and 10 ms at most.
+        assert_eq!(tight(20, 17, 21), Verdict::Pass);
+        assert_eq!(tight(20, 16, 21), Verdict::Fail);
+        assert_eq!(tight(1_000, 990, 1_001), Verdict::Pass);
+        assert_eq!(tight(1_000, 988, 1_001), Verdict::Fail);
+    }
+
+    #[test]
+    fn a_copy_that_is_sent_at_the_moment_was_sent_before_what_follows_it() {
+        assert_eq!(copies(&[100, 101]), Verdict::Pass);
+        assert_eq!(copies(&[99, 100]), Verdict::Fail);
+        // Twice the step between two copies is as far as the nearest may be.
+        assert_eq!(copies(&[80, 90, 110]), Verdict::Pass);
+        assert_eq!(copies(&[60, 69, 101]), Verdict::Pass);
+        assert_eq!(copies(&[57, 58, 101]), Verdict::Pass);
+        assert_eq!(copies(&[10, 20, 30, 40, 50, 101]), Verdict::Fail);
+    }
+
+    #[test]
+    fn an_effect_is_that_of_the_request_that_is_meant() {
+        let scenario = scenario(
+            "steps:\n  - together:\n      - send: { as: first, key: fresh }\n      - burst: { as: edge, like: first, copies: 2, at: { when: effect, of: first, spread: [0ms, 2ms] } }\nexpect:\n  item-5:\n    - straddled: { of: edge, around: { when: effect, of: first } }\n",
+        );
+        let seen = |change: fn(&mut Reading)| {
+            let mut poll = reading(ReadingKind::Poll, &["pay_1"]).taken(50);
+            change(&mut poll);
+            let round = round([
+                paid("first", "pay_1").at(0, 100),
+                paid("edge", "pay_1").at(49, 60),
+                paid("edge", "pay_1").copy(1).at(51, 60),
+            ])
+            .read(poll);
+            judged(&scenario, &contract(""), vec![round]).verdict
+        };
+        assert_eq!(seen(|_| {}), Verdict::Pass);
+        assert_eq!(
+            seen(|poll| poll.marker = "o".to_owned()),
+            Verdict::Inconclusive
+        );
+        assert_eq!(
+            seen(|poll| poll.operation = OperationRole::Other),
+            Verdict::Inconclusive
+        );
+        assert_eq!(
+            seen(|poll| poll.kind = ReadingKind::Early),
+            Verdict::Inconclusive
+        );
+        assert_eq!(
+            seen(|poll| poll.shows = Ok(Shown::Ids(Vec::new()))),
+            Verdict::Inconclusive
+        );
     }
 }

@@ -131,4 +131,20 @@ mod tests {
         let success = round([answered("first", 409), paid("again", "pay_1")]);
         assert_eq!(verdict(CLAIM, success).0, Verdict::Skip);
     }
+
+    #[test]
+    fn a_text_that_a_program_can_compare_tells_apart_and_a_long_one_does_not() {
+        let texts = |one: &str, other: &str| {
+            let body = |text: &str| format!("{{\"code\":\"{text}\"}}");
+            let round = round([
+                answered("first", 409).body(&body(one)),
+                answered("again", 409).body(&body(other)),
+            ]);
+            verdict(CLAIM, round).0
+        };
+        let long = |letter: &str, length: usize| letter.repeat(length);
+        assert_eq!(texts(&long("a", 100), &long("b", 100)), Verdict::Pass);
+        assert_eq!(texts(&long("a", 101), &long("b", 101)), Verdict::Fail);
+        assert_eq!(texts("still running", "other body"), Verdict::Fail);
+    }
 }

@@ -34,14 +34,18 @@ pub(super) fn rule(view: &View<'_>, of: &str, than: &str, factor: f64) -> Ruling
         (*times, place) = (sorted[rank].0, Some(sorted[rank].1));
     }
     let [before, during] = slowest;
-    let ratio = during.as_secs_f64() / before.max(FLOOR).as_secs_f64();
     let says = format!(
         "`{of}` took {} where `{than}` took {} (99th percentiles)",
         time(during),
         time(before)
     );
-    let ruling = if ratio > factor {
+    let allowed = before.max(FLOOR).mul_f64(factor);
+    let ruling = if during > allowed + view.may_be_late() {
         Ruling::broken(format!("{says}: more than {factor} times as long"))
+    } else if during > allowed {
+        Ruling::nothing(format!(
+            "{says}: more than {factor} times as long, but this machine is busy and may have held them up"
+        ))
     } else {
         Ruling::held(says)
     };
@@ -72,6 +76,20 @@ mod tests {
         assert_eq!(times(50, 400), Verdict::Pass);
         assert_eq!(times(50, 600), Verdict::Fail);
         assert_eq!(times(1, 60), Verdict::Pass);
+    }
+
+    #[test]
+    fn a_busy_machine_may_hold_them_up() {
+        let during = |time: u64| {
+            let round = round([
+                paid("first", "pay_1").at(0, 50),
+                paid("again", "pay_2").at(5_000, 5_000 + time),
+            ]);
+            verdict(CLAIM, round.busy(10)).0
+        };
+        assert_eq!(during(500), Verdict::Pass);
+        assert_eq!(during(700), Verdict::Inconclusive);
+        assert_eq!(during(701), Verdict::Fail);
     }
 
     #[test]

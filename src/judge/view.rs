@@ -1,7 +1,7 @@
 //! One round as the checks see it: its exchanges with the outcomes of the contract that judges.
 
 use super::ruling::{Ruled, Ruling};
-use super::{backends, reclassify::Reclassified, rule};
+use super::{backends, in_time, reclassify::Reclassified, rule};
 use crate::contract::{Contract, RetentionClock};
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{
@@ -10,6 +10,12 @@ use crate::scenario::{
 use crate::transcript::{Exchange, ProbeFacts, Response, Round, Transcript};
 use std::collections::BTreeSet;
 use std::time::Duration;
+
+/// How many times by which our own short sleeps end late a request may be held up: it passes through
+/// several hands, here and at the target, and each of them has to wake up.
+const HELD_UP: u32 = 20;
+/// How long a request may be held up on the quietest machine.
+const LEAST_HELD_UP: Duration = Duration::from_millis(20);
 
 /// One round, and all that a check may look at.
 pub(super) struct View<'a> {
@@ -106,11 +112,16 @@ impl<'a> View<'a> {
     }
 
     /// A request that was sent when the key's retention was over already proves nothing about
-    /// repeats; scenarios about expiry excepted.
+    /// repeats; scenarios about expiry excepted, unless the clock moved so late that the retention may
+    /// have begun before.
     pub(super) fn outlived(&self, exchange: &Exchange) -> bool {
-        let Some(retention) = self.contract.retention.filter(|_| !self.elapses) else {
+        let Some(retention) = self.contract.retention else {
             return false;
         };
+        if self.elapses {
+            return retention.clock == RetentionClock::Completion
+                && in_time::moved_too_late(self).is_some_and(|(at, _)| at <= began(exchange));
+        }
         let first = self
             .round
             .exchanges
@@ -187,10 +198,19 @@ impl<'a> View<'a> {
         }
     }
 
+    /// How long a busy machine may have held up a request of this round, or its answer.
+    pub(super) fn may_be_late(&self) -> Duration {
+        let lateness = self.round.lateness.unwrap_or_default();
+        (lateness * HELD_UP).max(LEAST_HELD_UP)
+    }
+
     /// Why the round shows nothing about liveness, if it does not.
     pub(super) fn broken_assumption(&self, assume: &[Expectation]) -> Option<String> {
         if let Some(why) = self.round.broken.first() {
             return Some(why.clone());
+        }
+        if let Some(why) = in_time::too_late(self) {
+            return Some(why);
         }
         if let Some(why) = self.no_overlap().or_else(|| backends::missing(self)) {
             return Some(why);
@@ -338,5 +358,41 @@ pub(super) fn time(time: Duration) -> String {
         format!("{:.1} s", (seconds * 10.0).round() / 10.0).replace(".0 s", " s")
     } else {
         format!("{:.0} ms", seconds * 1000.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{key_space, reads_for};
+    use crate::scenario::PrincipalRole;
+
+    #[test]
+    fn the_owner_sees_for_those_without_eyes_and_everybody_for_himself() {
+        let owner = PrincipalRole::Owner;
+        for blind in [
+            PrincipalRole::Nobody,
+            PrincipalRole::Wrong,
+            PrincipalRole::Expired,
+            PrincipalRole::ReadOnly,
+        ] {
+            assert!(reads_for(owner, blind), "{}", blind.name());
+            assert!(
+                !reads_for(PrincipalRole::OtherTenant, blind),
+                "{}",
+                blind.name()
+            );
+            assert!(!reads_for(blind, owner), "{}", blind.name());
+        }
+        assert!(!reads_for(owner, PrincipalRole::OtherTenant));
+        assert!(reads_for(
+            PrincipalRole::OtherTenant,
+            PrincipalRole::OtherTenant
+        ));
+        assert!(reads_for(owner, PrincipalRole::OtherSession));
+        assert_eq!(key_space(PrincipalRole::OtherSession), owner);
+        assert_eq!(
+            key_space(PrincipalRole::OtherTenant),
+            PrincipalRole::OtherTenant
+        );
     }
 }

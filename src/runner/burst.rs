@@ -1,6 +1,7 @@
 //! Copies of one request at once, or spread over a time.
 
-use super::exchange::{Prepared, finish, is_published, prepare, release_at, unpublished};
+use super::exchange::{Prepared, finish, release_at};
+use super::made::{Made, is_published, launch_as_volleys, make, prepare, unpublished};
 use super::publish::publish;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
@@ -8,7 +9,7 @@ use super::timing::never_came;
 use super::wire::{self, Hold, Releaser};
 use crate::outcome::Outcome;
 use crate::scenario::{Moment, Release, Request};
-use crate::transcript::{BurstFacts, Round};
+use crate::transcript::{BurstFacts, Round, Technique};
 use futures::StreamExt;
 use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
@@ -20,11 +21,12 @@ const STILL: Duration = Duration::from_millis(3);
 pub(super) async fn burst(
     run: &RoundRun<'_>,
     request: &Request,
-    copies: u32,
+    sizes: &[u32],
     release: Release,
     stop_at: Option<Outcome>,
     ready: Option<&Barrier>,
 ) -> Result<(), String> {
+    let copies = sizes[(run.number as usize - 1) % sizes.len()];
     let limit = run.world().target.limits.in_flight.unwrap_or(u64::MAX);
     let copies = match release {
         Release::Together => copies.min(u32::try_from(limit).unwrap_or(u32::MAX)),
@@ -39,24 +41,23 @@ pub(super) async fn burst(
     if release == Release::Loose {
         return loose(run, request, &specs, limit, stop_at).await;
     }
-    // The last byte alone makes the tightest burst. A target that looks the key up when the headers
-    // have come sees those one by one, so every second round lets whole requests go instead; those
-    // that are spread over a time must not arrive before it at all.
-    let hold = match &request.at {
-        None if run.number % 2 == 1 && !run.world().answers_early() => Hold::LastByte,
-        _ => Hold::Everything,
-    };
-    let prepared = futures::future::join_all(
+    let tight = is_tight(run.number, sizes.len());
+    let technique = technique(run, request, tight);
+    let made = futures::future::join_all(
         specs
             .iter()
             .enumerate()
-            .map(|(copy, spec)| prepare(run, request, spec, (copy as u32, 0), hold)),
+            .map(|(copy, spec)| make(run, request, spec, (copy as u32, 0))),
     )
     .await;
+    let prepared = match made.into_iter().collect::<Result<Vec<Made>, _>>() {
+        Ok(made) => launch(run, made, technique).await,
+        Err(why) => Err(why),
+    };
     if let Some(ready) = ready {
         ready.wait().await;
     }
-    let prepared: Vec<Prepared> = prepared.into_iter().collect::<Result<_, _>>()?;
+    let (prepared, technique) = prepared?;
     let releasers: Vec<Releaser> = prepared.iter().filter_map(Prepared::releaser).collect();
     let let_go = let_go(run, request, releasers);
     let finished =
@@ -73,6 +74,7 @@ pub(super) async fn burst(
     }
     record.bursts.push(BurstFacts {
         step: request.name.clone(),
+        technique,
         copies,
         release_spread: spread,
         in_flight,
@@ -133,12 +135,74 @@ async fn published(
     let in_flight = most_in_flight(&record, &request.name);
     record.bursts.push(BurstFacts {
         step: request.name.clone(),
+        technique: Technique::Loose,
         copies: specs.len() as u32,
         release_spread: began.elapsed(),
         in_flight,
         backends: 1,
     });
     Ok(())
+}
+
+/// Whether a round's burst is to be as tight as can be. Sizes rotate over the rounds too: where
+/// their number is even the turn shifts with each rotation, so that every size meets both ways.
+fn is_tight(round: u32, sizes: usize) -> bool {
+    let turn = round as usize - 1;
+    let shift = if sizes.is_multiple_of(2) {
+        turn / sizes
+    } else {
+        0
+    };
+    (turn + shift).is_multiple_of(2)
+}
+
+/// How the copies of this round are let go. One packet, or the last byte alone, makes the tightest
+/// burst. A target that looks the key up when the headers have come sees those one by one, and one
+/// connection may lead to one of its workers only, so every second burst of a size is of whole requests
+/// on connections of their own; those that are spread over a time must not arrive before it at all.
+fn technique(run: &RoundRun<'_>, request: &Request, tight: bool) -> Technique {
+    if request.at.is_some() {
+        return Technique::Spread;
+    }
+    match run.world().wire.version() {
+        _ if !tight => Technique::WholeRequests,
+        wire::Version::Auto | wire::Version::Http2 => Technique::SinglePacket,
+        wire::Version::Http1 if run.world().answers_early() => Technique::WholeRequests,
+        wire::Version::Http1 => Technique::LastByte,
+    }
+}
+
+/// Takes the copies as far as they go ahead, and tells how they will be let go: where HTTP/2 is not
+/// spoken there is no single packet.
+async fn launch(
+    run: &RoundRun<'_>,
+    made: Vec<Made>,
+    technique: Technique,
+) -> Result<(Vec<Prepared>, Technique), String> {
+    let ahead = match run.world().answers_early() {
+        true => Hold::Everything,
+        false => Hold::LastByte,
+    };
+    match technique {
+        Technique::SinglePacket => {
+            let (prepared, in_one) = launch_as_volleys(run, made, ahead).await?;
+            let technique = match (in_one, ahead) {
+                (true, _) => Technique::SinglePacket,
+                (false, Hold::LastByte) => Technique::LastByte,
+                (false, _) => Technique::WholeRequests,
+            };
+            Ok((prepared, technique))
+        }
+        technique => {
+            let hold = match technique {
+                Technique::LastByte => Hold::LastByte,
+                _ => Hold::Everything,
+            };
+            let prepared = made.into_iter().map(|made| made.launch(run, hold));
+            let prepared = futures::future::join_all(prepared).await;
+            Ok((prepared.into_iter().collect::<Result<_, _>>()?, technique))
+        }
+    }
 }
 
 /// Lets the copies go and returns from the first to the last release.
@@ -238,6 +302,7 @@ async fn loose(
     let in_flight = most_in_flight(&record, &request.name);
     record.bursts.push(BurstFacts {
         step: request.name.clone(),
+        technique: Technique::Loose,
         copies: sent,
         release_spread: began.elapsed(),
         in_flight,
@@ -264,4 +329,20 @@ fn most_in_flight(round: &Round, step: &str) -> u32 {
         most = most.max(now);
     }
     most.max(0) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_size_meets_tight_and_loose_rounds() {
+        for sizes in 1..=5 {
+            let mut met = std::collections::BTreeSet::new();
+            for round in 1..=2 * sizes as u32 {
+                met.insert(((round as usize - 1) % sizes, is_tight(round, sizes)));
+            }
+            assert_eq!(met.len(), 2 * sizes, "{sizes} sizes");
+        }
+    }
 }

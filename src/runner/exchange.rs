@@ -1,33 +1,29 @@
 //! One request from its making to its end, written down.
 
 use super::answer;
+use super::made::{is_published, on_close, prepare, unpublished};
 use super::probe::Counted;
-use super::publish::{Unpublished, publication, publish};
+use super::publish::publish;
 use super::round::{RoundRun, locked};
-use super::sign::sign;
 use super::spec::Spec;
 use super::timing::never_came;
-use super::wire::{self, Controls, Flight, Hold, LateResponse, Outgoing, Releaser};
-use super::world::endpoint;
+use super::wire::{self, Flight, Hold, LateResponse, Releaser};
 use crate::contract;
-use crate::outcome::Outcome;
-use crate::scenario::{Close, Fault, FirstSent, Request, ResponsePart, When};
-use crate::target::render::{RenderError, Rendered};
+use crate::scenario::{Fault, Request, When};
 use crate::transcript::{
-    Delivery, Ending, Exchange, FaultFacts, KeyUsed, Response, SentRequest, Times,
+    CutFacts, Delivery, Ending, Exchange, FaultFacts, Response, SentRequest, Times,
 };
-use bytes::Bytes;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::Barrier;
 
 /// A request that is made and not yet over.
 pub(super) struct Prepared {
-    exchange: Exchange,
-    counted: Counted,
-    endpoint: wire::Endpoint,
-    flight: Result<Flight, Ending>,
-    fault: Option<Fault>,
-    hold: Hold,
+    pub(super) exchange: Exchange,
+    pub(super) counted: Counted,
+    pub(super) endpoint: wire::Endpoint,
+    pub(super) flight: Result<Flight, Ending>,
+    pub(super) fault: Option<Fault>,
+    pub(super) hold: Hold,
 }
 
 /// A response that may still come.
@@ -118,139 +114,6 @@ pub(super) async fn release_at(schedule: Vec<(Instant, Releaser)>) -> Vec<Instan
         .unwrap_or_default()
 }
 
-/// Whether a command publishes what the step sends.
-pub(super) fn is_published(run: &RoundRun<'_>, spec: &Spec) -> Result<bool, String> {
-    let name = run.context.cast.name(spec.operation)?;
-    Ok(publication(run.world().operation(name)?).is_some())
-}
-
-/// Makes an event that a command will publish.
-pub(super) async fn unpublished(
-    run: &RoundRun<'_>,
-    request: &Request,
-    spec: &Spec,
-    copy: (u32, u32),
-) -> Result<Unpublished, String> {
-    let (rendered, reworded, _) = make(run, request, spec).await?;
-    Ok(Unpublished {
-        rendered,
-        reworded,
-        copy,
-    })
-}
-
-/// The bytes of a request, whether a form changed its body's, and by how much its date was put back.
-async fn make(
-    run: &RoundRun<'_>,
-    request: &Request,
-    spec: &Spec,
-) -> Result<(Rendered, bool, Option<Duration>), String> {
-    let world = run.world();
-    world.spend(1)?;
-    world.turn().await;
-    let told = |error: RenderError| {
-        if let RenderError::NotApplicable(reason) = &error {
-            *locked(&run.context.not_applicable) = Some(reason.clone());
-        }
-        error.to_string()
-    };
-    let made = world
-        .render_operation(&run.context.cast, spec, request.to_each)
-        .await;
-    let (mut rendered, reworded) = made.map_err(told)?;
-    let backdated = match spec.first_sent {
-        Some(FirstSent::Ago(time)) => Some(run.time(time, None)?),
-        _ => None,
-    };
-    let name = run.context.cast.name(spec.operation)?;
-    let key = spec.key.value.as_deref();
-    world.date(name, key, spec.first_sent, backdated, &mut rendered);
-    let operation = world.operation(name)?;
-    sign(run, operation, request, spec, &mut rendered)
-        .await
-        .map_err(told)?;
-    Ok((rendered, reworded, backdated))
-}
-
-/// Makes a request and takes it as far as `hold` says.
-pub(super) async fn prepare(
-    run: &RoundRun<'_>,
-    request: &Request,
-    spec: &Spec,
-    (copy, attempt): (u32, u32),
-    hold: Hold,
-) -> Result<Prepared, String> {
-    let world = run.world();
-    let (rendered, reworded, backdated) = make(run, request, spec).await?;
-    world.check_host(&rendered.origin)?;
-    let (endpoint, authority) = endpoint(&rendered.origin)?;
-    let fault = request.fault.clone();
-    let controls = Controls {
-        hold,
-        fault: fault
-            .as_ref()
-            .map(|fault| on_the_wire(run, fault, &request.name))
-            .transpose()?,
-        patience: world.target.limits.patience,
-    };
-    let outgoing = Outgoing {
-        method: rendered
-            .method
-            .parse()
-            .map_err(|_| format!("`{}` is no method", rendered.method))?,
-        target: rendered.path_and_query.clone(),
-        authority,
-        headers: rendered.headers.clone(),
-        body: rendered.body.clone().map(Bytes::from),
-        chunked: rendered.chunked,
-        upper_case_headers: rendered.upper_case_headers,
-    };
-    let mut exchange = blank(run, request, spec, (copy, attempt), &rendered, reworded);
-    exchange.key.backdated = backdated;
-    let counted = Counted {
-        spec: spec.clone(),
-        body: rendered
-            .body
-            .as_deref()
-            .and_then(|body| serde_json::from_slice(body).ok()),
-    };
-    let flight = match world.connect(&endpoint, request.new_connection).await {
-        Err(unreachable) => Err(Ending::Refused(world.masker.mask(&unreachable.says))),
-        Ok(connection) => {
-            if controls.fault.is_some_and(|fault| closes_stream(&fault)) && !connection.is_http2() {
-                return Err("a stream can be reset over HTTP/2 only".to_owned());
-            }
-            Ok(connection.prepare(outgoing, controls).await)
-        }
-    };
-    Ok(Prepared {
-        exchange,
-        counted,
-        endpoint,
-        flight,
-        fault,
-        hold,
-    })
-}
-
-fn closes_stream(fault: &wire::Fault) -> bool {
-    matches!(
-        fault,
-        wire::Fault::BeforeRequest {
-            close: wire::Close::RstStream
-        } | wire::Fault::MidBody {
-            close: wire::Close::RstStream,
-            ..
-        } | wire::Fault::DropResponse {
-            close: wire::Close::RstStream,
-            ..
-        } | wire::Fault::MidResponse {
-            close: wire::Close::RstStream,
-            ..
-        }
-    )
-}
-
 /// Waits for the end of a request and writes it down.
 pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
     let Prepared {
@@ -285,7 +148,7 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
     let cutter = flight.cutter();
     let cut = async {
         let Some(Fault::HangUp { at, close }) = &fault else {
-            return Ok(());
+            return Ok(None);
         };
         // The read gate is shut, so whatever the target does, this request ends by our cut.
         let came = run.board.wait(&step, at.when).await;
@@ -293,7 +156,7 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
         let due = came + run.offset(at, &step).unwrap_or_default();
         tokio::time::sleep_until(due.into()).await;
         cutter.cut(on_close(*close));
-        Ok(())
+        Ok(Some(due))
     };
     let watching = async {
         if leads && run.effect_is_awaited(&step) {
@@ -342,19 +205,26 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
                 name: fault.name().to_owned(),
                 fired: was_cut.is_ok() && exchange.ending == Ending::HungUp,
                 says: match was_cut {
-                    Ok(()) => format!("hung up at `{}`", at.when),
+                    Ok(_) => format!("hung up at `{}`", at.when),
                     Err(()) => format!("the moment `{}` never came", at.when),
                 },
+                cut: was_cut.ok().flatten().map(|due| CutFacts {
+                    due: world.clock(due),
+                    at: exchange.times.ended,
+                    answer_there: done.unread.map(|bytes| bytes > 0),
+                }),
             },
             (_, Some(report)) => FaultFacts {
                 name: fault.name().to_owned(),
                 fired: report.fired,
                 says: world.masker.mask(&report.says),
+                cut: None,
             },
             (_, None) => FaultFacts {
                 name: fault.name().to_owned(),
                 fired: false,
                 says: "nothing is known of it".to_owned(),
+                cut: None,
             },
         };
         if !facts.fired {
@@ -500,97 +370,5 @@ pub(super) async fn collect_late(run: &RoundRun<'_>, late: Late) {
     if let Some(exchange) = exchange {
         forget_chosen_identity(&mut recorded, &exchange.request);
         exchange.late = Some(recorded);
-    }
-}
-
-/// The exchange of a request that has not been sent.
-pub(super) fn blank(
-    run: &RoundRun<'_>,
-    request: &Request,
-    spec: &Spec,
-    (copy, attempt): (u32, u32),
-    rendered: &Rendered,
-    reworded: bool,
-) -> Exchange {
-    let masker = &run.world().masker;
-    Exchange {
-        step: request.name.clone(),
-        copy,
-        attempt,
-        operation: spec.operation,
-        principal: spec.principal,
-        marker: spec.marker.clone(),
-        marker_name: spec.marker_name.clone(),
-        key: KeyUsed {
-            value: spec.key.value.clone(),
-            malformed: spec.key.malformed,
-            backdated: None,
-        },
-        variants: spec.variants.clone(),
-        forms: spec.forms.clone(),
-        request: SentRequest {
-            method: rendered.method.clone(),
-            url: masker.mask(&format!("{}{}", rendered.origin, rendered.path_and_query)),
-            headers: rendered
-                .headers
-                .iter()
-                .map(|(name, value)| {
-                    (
-                        name.clone(),
-                        masker.mask_header(name, &String::from_utf8_lossy(value)),
-                    )
-                })
-                .collect(),
-            body: rendered
-                .body
-                .as_deref()
-                .map(|body| masker.mask(&String::from_utf8_lossy(body))),
-            intent: answer::digest(&rendered.intent),
-            reworded,
-        },
-        times: Times::default(),
-        ending: Ending::Refused(String::new()),
-        delivery: Delivery::NotSent,
-        fault: None,
-        response: None,
-        late: None,
-        lookup: None,
-        outcome: Outcome::NONE,
-    }
-}
-
-/// The fault, in the terms of the wire.
-fn on_the_wire(run: &RoundRun<'_>, fault: &Fault, step: &str) -> Result<wire::Fault, String> {
-    Ok(match fault {
-        Fault::BeforeRequest { close } => wire::Fault::BeforeRequest {
-            close: on_close(*close),
-        },
-        Fault::MidBody { share, close } => wire::Fault::MidBody {
-            share: *share,
-            close: on_close(*close),
-        },
-        Fault::HangUp { .. } => wire::Fault::HangUp,
-        Fault::DropResponse { after, close } => wire::Fault::DropResponse {
-            after: match after {
-                ResponsePart::FirstByte => wire::ResponsePart::FirstByte,
-                ResponsePart::Headers => wire::ResponsePart::Headers,
-            },
-            close: on_close(*close),
-        },
-        Fault::MidResponse { share, close } => wire::Fault::MidResponse {
-            share: *share,
-            close: on_close(*close),
-        },
-        Fault::Timeout { after } => wire::Fault::Timeout {
-            after: run.time(*after, Some(step))?.max(Duration::from_millis(1)),
-        },
-    })
-}
-
-fn on_close(close: Close) -> wire::Close {
-    match close {
-        Close::Fin => wire::Close::Fin,
-        Close::Rst => wire::Close::Rst,
-        Close::RstStream => wire::Close::RstStream,
     }
 }

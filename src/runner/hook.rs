@@ -20,6 +20,7 @@ pub(super) async fn run(world: &World, name: HookName) -> HookFacts {
         Some(action) => act(world, action, &Filling::new(world)).await,
     };
     let mut facts = facts(world, name, at, result);
+    facts.over = Some(world.clock(Instant::now()));
     if matches!(name, HookName::Kill | HookName::Start) {
         world.forget_connections();
     }
@@ -58,6 +59,8 @@ pub(super) async fn elapse(world: &World, time: Duration) -> HookFacts {
         return HookFacts {
             name: HookName::AdvanceClock,
             at,
+            due: None,
+            over: Some(world.clock(Instant::now())),
             worked: true,
             output: format!("waited {}", humantime::format_duration(time)),
             moved: Some(time),
@@ -74,6 +77,7 @@ pub(super) async fn elapse(world: &World, time: Duration) -> HookFacts {
     let result = advance(seconds).await;
     let after = result.as_ref().ok().and_then(|output| told_time(output));
     let mut facts = facts(world, HookName::AdvanceClock, at, result);
+    facts.over = Some(world.clock(Instant::now()));
     if facts.worked {
         facts.moved = Some(Duration::from_secs(seconds));
         world.dates.moved(Duration::from_secs(seconds));
@@ -146,6 +150,8 @@ fn facts(world: &World, name: HookName, at: Duration, result: Result<String, Str
     HookFacts {
         name,
         at,
+        due: None,
+        over: None,
         worked,
         output: output.chars().take(400).collect(),
         moved: None,

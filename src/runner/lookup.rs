@@ -1,7 +1,8 @@
 //! Look-ups: asking the target what became of an operation, without a retry.
 
 use super::answer::record;
-use super::exchange::{blank, write_down};
+use super::exchange::write_down;
+use super::made::blank;
 use super::rendering::Filling;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;

@@ -16,8 +16,10 @@ mod fixture;
 mod guard;
 mod hook;
 mod keys;
+mod lateness;
 mod ledger;
 mod lookup;
+mod made;
 mod mask;
 mod neighbours;
 mod probe;
@@ -39,15 +41,16 @@ mod words;
 mod world;
 
 pub use check::EFFECTS as CHECK_EFFECTS;
+pub use lateness::Lateness;
 pub use server::free_port;
 pub use vantage::Agreement;
-pub use world::{RunError, Setup, Shown};
+pub use world::{Effort, RunError, Setup, Shown};
 
 use crate::plan::{Lane, Plan, PlannedCase};
 use crate::scenario::{Case, Need, OperationRole, PrincipalRole, Request, Rounds, Step};
 use crate::target::operation::{Operation, Reading as What};
 use crate::target_check::TargetCheck;
-use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, Transcript};
+use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, SoFar, Transcript};
 use baseline::{Baseline, baseline};
 use futures::{FutureExt, StreamExt};
 use neighbours::{Neighbours, neighbours};
@@ -58,7 +61,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use timing::too_quick;
 use tokio::task::JoinHandle;
 use world::{BaselineKey, Cast, World};
@@ -509,8 +512,8 @@ impl Runner {
         };
         let case = &planned.scenario.cases[planned.case];
         let contract = self.world.contract(&planned.subject);
-        let shown = (self.world.shown)(&planned.scenario, case, contract, &transcript);
-        another_round(plan, ran, shown)
+        let so_far = (self.world.shown)(&planned.scenario, case, contract, &transcript);
+        another_round(plan, ran, so_far, self.world.effort)
     }
 
     fn probe_facts(
@@ -654,9 +657,26 @@ fn succeeding(variants: &[String]) -> Vec<String> {
 /// Rounds beyond the planned ones without any that showed something, after which none will.
 const IN_VAIN: u32 = 15;
 
-/// Whether one more round is worth it: too few showed something, and another may.
-fn another_round(plan: Rounds, ran: u32, shown: u32) -> bool {
-    ran < plan.up_to && shown < plan.valid && (shown > 0 || ran < plan.count + IN_VAIN)
+/// Whether one more round is worth it: too few showed something, and another may; or a smaller race
+/// window is to be looked for, and can be reached. Harm ends the search.
+fn another_round(plan: Rounds, ran: u32, so_far: SoFar, effort: Effort) -> bool {
+    let SoFar {
+        shown,
+        harmed,
+        window,
+    } = so_far;
+    if ran >= plan.up_to {
+        return false;
+    }
+    if shown < plan.valid && (shown > 0 || ran < plan.count + IN_VAIN) {
+        return true;
+    }
+    // Twice as many rounds see windows half as long.
+    let smallest = |window: Duration| window.mul_f64(f64::from(ran) / f64::from(plan.up_to));
+    (effort.keep_going || !harmed)
+        && window.is_some_and(|window| {
+            window > effort.race_bound && smallest(window) <= effort.race_bound
+        })
 }
 
 /// Reads the effects once more, a settle time after everything of the case was over.
@@ -698,10 +718,11 @@ async fn collect(late: &mut Vec<(usize, JoinHandle<Transcript>)>, transcripts: &
 
 #[cfg(test)]
 mod tests {
-    use super::{another_round, per_execution};
+    use super::{Effort, SoFar, another_round, per_execution};
     use crate::scenario::{Case, OperationRole, Rounds, parse};
     use crate::yaml::Source;
     use std::sync::Arc;
+    use std::time::Duration;
 
     fn case(steps: &str) -> Case {
         let text = format!(
@@ -738,10 +759,47 @@ mod tests {
             up_to: 40,
             side_by_side: 1,
         };
-        assert!(!another_round(plan, 5, 3), "enough");
-        assert!(another_round(plan, 5, 2) && another_round(plan, 39, 2));
-        assert!(!another_round(plan, 40, 2), "no more than allowed");
-        assert!(another_round(plan, 19, 0));
-        assert!(!another_round(plan, 20, 0), "nothing will ever show");
+        let another = |ran, shown| {
+            let so_far = SoFar {
+                shown,
+                ..SoFar::default()
+            };
+            another_round(plan, ran, so_far, Effort::default())
+        };
+        assert!(!another(5, 3), "enough");
+        assert!(another(5, 2) && another(39, 2));
+        assert!(!another(40, 2), "no more than allowed");
+        assert!(another(19, 0));
+        assert!(!another(20, 0), "nothing will ever show");
+    }
+
+    #[test]
+    fn rounds_go_on_until_a_race_of_the_wanted_length_would_have_shown() {
+        let plan = Rounds {
+            count: 5,
+            valid: 5,
+            up_to: 60,
+            side_by_side: 1,
+        };
+        let saw = |millis| SoFar {
+            shown: 60,
+            harmed: false,
+            window: Some(Duration::from_millis(millis)),
+        };
+        let effort = Effort::default();
+        assert!(!another_round(plan, 5, saw(1), effort), "it is reached");
+        assert!(another_round(plan, 5, saw(12), effort));
+        assert!(!another_round(plan, 5, saw(13), effort), "it never will be");
+        assert!(!another_round(plan, 60, saw(2), effort));
+        let harm = SoFar {
+            harmed: true,
+            ..saw(12)
+        };
+        assert!(!another_round(plan, 5, harm, effort));
+        let keep_going = Effort {
+            keep_going: true,
+            ..effort
+        };
+        assert!(another_round(plan, 5, harm, keep_going));
     }
 }

@@ -2,7 +2,8 @@
 
 use super::answer;
 use super::command;
-use super::exchange::{blank, write_down};
+use super::exchange::write_down;
+use super::made::blank;
 use super::probe::Counted;
 use super::rendering::Filling;
 use super::round::{RoundRun, locked};

@@ -1,6 +1,7 @@
 //! At the end of the run every live key is sent once more: late overwrites show only then.
 
-use super::exchange::{finish, prepare};
+use super::exchange::finish;
+use super::made::prepare;
 use super::round::{RoundRun, locked};
 use super::wire::Hold;
 use crate::scenario::Request;

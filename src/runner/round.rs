@@ -3,6 +3,7 @@
 use super::answer::plain;
 use super::board::Board;
 use super::keys::KeyWriter;
+use super::lateness::Lateness;
 use super::probe::{Counted, read_all};
 use super::rendering::Filling;
 use super::sign::Stamp;
@@ -13,7 +14,9 @@ use super::{burst, exchange, hook};
 use crate::contract::Contract;
 use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
-use crate::scenario::{Case, OperationRole, Receiving, Request, Scenario, Step, Until, Wait, When};
+use crate::scenario::{
+    Case, Moment, OperationRole, Receiving, Request, Scenario, Step, Until, Wait, When,
+};
 use crate::target::operation::{Lifetime, Operation, Probe};
 use crate::target::selector::Answer;
 use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};
@@ -92,6 +95,7 @@ impl<'a> CaseContext<'a> {
     /// Runs a round to its end.
     pub(super) async fn round(&'a self, number: u32) -> Ran {
         let run = RoundRun::new(self, number);
+        let lateness = Lateness::measure();
         run.agree();
         run.read_shared().await;
         for step in &self.case.steps {
@@ -100,7 +104,9 @@ impl<'a> CaseContext<'a> {
                 break;
             }
         }
-        run.finish().await
+        let mut ran = run.finish().await;
+        ran.round.lateness = Some(lateness.usual());
+        ran
     }
 
     pub(super) fn contract(&self, role: OperationRole) -> &Contract {
@@ -219,7 +225,6 @@ impl<'a> RoundRun<'a> {
                 release,
                 stop_at,
             } => {
-                let copies = copies[(self.number as usize - 1) % copies.len()];
                 let result = burst::burst(self, request, copies, *release, *stop_at, ready).await;
                 self.board.over(&request.name);
                 result
@@ -236,11 +241,10 @@ impl<'a> RoundRun<'a> {
             }
             Step::Wait(wait) => self.wait(wait).await,
             Step::Elapse { time, at } => {
-                if let Some(moment) = at {
-                    self.until(moment).await?;
-                }
+                let due = self.due(at.as_ref()).await?;
                 let time = self.time(*time, None)?;
-                let facts = hook::elapse(self.world(), time).await;
+                let mut facts = hook::elapse(self.world(), time).await;
+                facts.due = due;
                 let problem = (!facts.worked)
                     .then(|| format!("the target's time did not pass: {}", facts.output));
                 locked(&self.record).hooks.push(facts);
@@ -266,10 +270,9 @@ impl<'a> RoundRun<'a> {
                 prepared.map(|_| ())
             }
             Step::Hook { run, at, undo } => {
-                if let Some(moment) = at {
-                    self.until(moment).await?;
-                }
-                let facts = hook::run(self.world(), *run).await;
+                let due = self.due(at.as_ref()).await?;
+                let mut facts = hook::run(self.world(), *run).await;
+                facts.due = due;
                 locked(&self.undo).extend(*undo);
                 let problem = (!facts.worked)
                     .then(|| format!("the hook {} did not work: {}", run.name(), facts.output));
@@ -286,6 +289,14 @@ impl<'a> RoundRun<'a> {
             } => self.receive(name.as_deref(), *answer, *times, *outage),
             Step::Recheck { name, at_most } => self.recheck(name, *at_most).await,
             Step::Together(_) => Err("a together holds no other together".to_owned()),
+        }
+    }
+
+    /// Waits for the moment of a step that has one, and says when it was.
+    async fn due(&self, at: Option<&Moment>) -> Result<Option<Duration>, String> {
+        match at {
+            None => Ok(None),
+            Some(moment) => Ok(Some(self.world().clock(self.until(moment).await?))),
         }
     }
 

@@ -94,7 +94,9 @@ impl RoundRun<'_> {
         })
     }
 
-    /// Polls the first probe until it counts the step's effect or the step is over.
+    /// Polls the first probe until it counts the step's effect or the step is over. The first
+    /// reading that shows it is written down, and the last one before, with the time when that was
+    /// asked for: between the two the effect came.
     pub(super) async fn watch_effect(&self, step: &str, counted: &Counted) {
         let subject = probe::Subject::of(&counted.spec);
         let operation = self
@@ -109,9 +111,21 @@ impl RoundRun<'_> {
             return;
         };
         let over = self.board.wait(step, When::Ended);
+        let reading = |at: Instant, shows| crate::transcript::Reading {
+            kind: ReadingKind::Poll,
+            probe: first.name.clone(),
+            operation: subject.operation,
+            principal: subject.principal,
+            marker: subject.marker.clone(),
+            marker_name: subject.marker_name.clone(),
+            at: self.world().clock(at),
+            shows,
+        };
         let poll = async {
+            let mut before = None;
             let mut pause = Duration::from_millis(2);
             loop {
+                let asked = Instant::now();
                 let shows = probe::read(
                     self.world(),
                     &self.context.cast,
@@ -126,19 +140,13 @@ impl RoundRun<'_> {
                 {
                     let at = Instant::now();
                     self.board.came(step, When::Effect, at);
-                    locked(&self.record)
-                        .readings
-                        .push(crate::transcript::Reading {
-                            kind: ReadingKind::Poll,
-                            probe: first.name.clone(),
-                            operation: subject.operation,
-                            principal: subject.principal,
-                            marker: subject.marker.clone(),
-                            marker_name: subject.marker_name.clone(),
-                            at: self.world().clock(at),
-                            shows,
-                        });
+                    let readings = &mut locked(&self.record).readings;
+                    readings.extend(before.take());
+                    readings.push(reading(at, shows));
                     return;
+                }
+                if shows.is_ok() {
+                    before = Some(reading(asked, shows));
                 }
                 tokio::time::sleep(pause).await;
                 pause = Duration::from_millis(5);

@@ -7,7 +7,7 @@ use super::world::BaselineKey;
 use crate::contract::Contract;
 use crate::scenario::{Amount, Case, Moment, OperationRole, Quantity, Step, TimeSpan, When};
 use crate::transcript::Transcript;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 impl RoundRun<'_> {
     /// The measured time to answer of such a request.
@@ -94,25 +94,68 @@ impl RoundRun<'_> {
         }
     }
 
-    /// Waits for a moment. The error says that it never came.
-    pub(super) async fn until(&self, moment: &Moment) -> Result<(), String> {
+    /// Waits for a moment and says when it was. The error says that it never came.
+    pub(super) async fn until(&self, moment: &Moment) -> Result<Instant, String> {
         let of = moment.of.as_deref().unwrap_or_default();
         let Some(came) = self.board.wait(of, moment.when).await else {
             return Err(never_came(moment));
         };
         let due = came + self.offset(moment, of)?;
         tokio::time::sleep_until(due.into()).await;
-        Ok(())
+        Ok(due)
     }
 }
 
 /// Why a case does not apply whose steps wait for the declared lock timeout while a request runs that
-/// is over long before.
+/// is over long before, or move the target's clock while one runs that is over at once.
 pub(super) fn too_quick(
     case: &Case,
     contract: &Contract,
     transcript: &Transcript,
 ) -> Option<String> {
+    over_before_lease(case, contract, transcript).or_else(|| over_before_clock(case, transcript))
+}
+
+/// The shortest time that a request must take whose clock is moved while it runs: moving it takes time,
+/// and what is answered soon afterwards may have been complete before.
+const ROOM_FOR_CLOCK: Duration = Duration::from_millis(150);
+
+fn over_before_clock(case: &Case, transcript: &Transcript) -> Option<String> {
+    case.leaves().find_map(|step| {
+        let Step::Elapse { at: Some(moment), .. } = step else {
+            return None;
+        };
+        let of = moment.of.as_deref()?;
+        let plain = transcript.latency.map(|latency| latency.p50);
+        let took = usual(case, transcript, of).or(plain)?;
+        (took < ROOM_FOR_CLOCK).then(|| {
+            format!(
+                "`{of}` takes {} ms, and the target's clock cannot surely move while it runs: a variant `slow` that takes {} ms would show it",
+                took.as_millis(),
+                ROOM_FOR_CLOCK.as_millis()
+            )
+        })
+    })
+}
+
+/// How long the request of a step takes with all its variants.
+fn usual(case: &Case, transcript: &Transcript, step: &str) -> Option<Duration> {
+    let mut awaited = case.step(step)?.request()?;
+    let mut variants = awaited.variants.clone();
+    while let Some(like) = &awaited.like {
+        awaited = case.step(&like.of)?.request()?;
+        variants.extend(awaited.variants.iter().cloned());
+    }
+    transcript
+        .further_latencies
+        .iter()
+        .filter(|known| known.operation == awaited.operation.unwrap_or_default())
+        .filter(|known| known.variants == succeeding(&variants))
+        .map(|known| known.latency.p50)
+        .max()
+}
+
+fn over_before_lease(case: &Case, contract: &Contract, transcript: &Transcript) -> Option<String> {
     let lock_timeout = contract.lock_timeout?;
     case.leaves().filter_map(Step::request).find_map(|request| {
         let moment = request.at.as_ref()?;
@@ -125,19 +168,7 @@ pub(super) fn too_quick(
             _ => None,
         });
         let earliest = lock_timeout.mul_f64(shares.min_by(f64::total_cmp)?);
-        let mut awaited = case.step(moment.of.as_deref()?)?.request()?;
-        let mut variants = awaited.variants.clone();
-        while let Some(like) = &awaited.like {
-            awaited = case.step(&like.of)?.request()?;
-            variants.extend(awaited.variants.iter().cloned());
-        }
-        let took = transcript
-            .further_latencies
-            .iter()
-            .filter(|known| known.operation == awaited.operation.unwrap_or_default())
-            .filter(|known| known.variants == succeeding(&variants))
-            .map(|known| known.latency.p50)
-            .max()?;
+        let took = usual(case, transcript, moment.of.as_deref()?)?;
         (took < earliest).then(|| {
             format!(
                 "`{}` takes {} ms, and the declared lock-timeout is {}: nothing can come then while it runs",
@@ -168,13 +199,14 @@ mod tests {
     use crate::transcript::{Latency, LatencyOf, Transcript};
     use std::time::Duration;
 
-    fn case(name: &str) -> Case {
+    fn cases(id: &str) -> Vec<Case> {
         let scenarios = library::scenarios().expect("the library is whole");
-        let lease = scenarios
-            .into_iter()
-            .find(|scenario| scenario.id == "race/lease");
-        let cases = lease.expect("it is built in").cases;
-        let found = cases
+        let found = scenarios.into_iter().find(|scenario| scenario.id == id);
+        found.expect("it is built in").cases
+    }
+
+    fn case(name: &str) -> Case {
+        let found = cases("race/lease")
             .into_iter()
             .find(|case| case.name.as_deref() == Some(name));
         found.expect("it has this case")
@@ -207,5 +239,25 @@ mod tests {
         assert_eq!(too_quick(&case("declared"), &demo, &slow), None);
         let generic = named("generic").expect("it is built in");
         assert_eq!(too_quick(&case("declared"), &generic, &quick), None);
+    }
+
+    #[test]
+    fn the_clock_cannot_surely_move_while_a_quick_request_runs() {
+        let demo = named("demo").expect("it is built in");
+        let slow = &cases("expiry/slow")[0];
+        let took = |millis| too_quick(slow, &demo, &measured(Duration::from_millis(millis)));
+        let why = took(149).expect("it is over before");
+        assert!(why.contains("`first` takes 149 ms"), "{why}");
+        assert_eq!(took(150), None);
+        let mut plain = measured(Duration::from_millis(400));
+        plain.latency = Some(plain.further_latencies.remove(0).latency);
+        assert_eq!(too_quick(slow, &demo, &plain), None);
+        plain.latency = Some(Latency {
+            p50: Duration::from_millis(30),
+            p99: Duration::from_millis(400),
+        });
+        assert!(too_quick(slow, &demo, &plain).is_some());
+        let kept = &cases("expiry/kept")[0];
+        assert_eq!(too_quick(kept, &demo, &plain), None);
     }
 }

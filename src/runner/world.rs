@@ -22,7 +22,7 @@ use crate::target::port::Ports;
 use crate::target::principal::{Principal, Role};
 use crate::target::render::{Credentials, basic_credentials};
 use crate::target::{HttpVersion, Target};
-use crate::transcript::Transcript;
+use crate::transcript::{SoFar, Transcript};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -51,11 +51,31 @@ pub struct Setup {
     pub folder: PathBuf,
     /// Tells whether more rounds are needed.
     pub shown: Shown,
+    /// How hard to look for races.
+    pub effort: Effort,
 }
 
-/// How many rounds of a case have shown something so far. The runner does not judge: whoever
-/// sets it up hands it this.
-pub type Shown = fn(&Scenario, &Case, &Contract, &Transcript) -> u32;
+/// How far a case has come. The runner does not judge: whoever sets it up hands it this.
+pub type Shown = fn(&Scenario, &Case, &Contract, &Transcript) -> SoFar;
+
+/// How hard to look for races.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Rounds of bursts go on until a race window of this length would have been shown with 95 %, as
+    /// far as the scenario allows and as long as it can be reached.
+    pub race_bound: Duration,
+    /// They go on after harm was shown.
+    pub keep_going: bool,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort {
+            race_bound: Duration::from_millis(1),
+            keep_going: false,
+        }
+    }
+}
 
 /// Why a run cannot even begin, or cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,7 +102,7 @@ pub(super) struct World {
     pub(super) receiver: Option<Receiver>,
     pub(super) folder: PathBuf,
     pub(super) allow_hosts: Vec<String>,
-    wire: Wire,
+    pub(super) wire: Wire,
     idle: Mutex<Vec<(Endpoint, Connection, Instant)>>,
     started: Instant,
     /// This place, if several make the same run.
@@ -90,6 +110,7 @@ pub(super) struct World {
     pub(super) run: String,
     pub(super) run_started: SystemTime,
     pub(super) shown: Shown,
+    pub(super) effort: Effort,
     pub(super) ports: Ports,
     seed: u64,
     requests: AtomicU64,
@@ -217,6 +238,7 @@ impl World {
                 .map_or_else(SystemTime::now, Vantage::start),
             vantage,
             shown: setup.shown,
+            effort: setup.effort,
             ports: setup.ports,
             seed: setup.seed,
             requests: AtomicU64::new(0),

@@ -442,7 +442,11 @@ fn check_references(expectation: &Expectation, node: &Node, case: &Case, problem
             problems.add(place(fields, "", step), message);
         }
         let fault = case.step(step).and_then(Step::request);
-        if let Some(fault) = fault.and_then(|request| request.fault.as_ref()) {
+        let loses = |fault: &&super::Fault| !matches!(fault, super::Fault::Stall { .. });
+        if let Some(fault) = fault
+            .and_then(|request| request.fault.as_ref())
+            .filter(loses)
+        {
             problems.push(
                 Diagnostic::error(format!(
                     "the response of `{step}` never comes: its fault {} loses it",

@@ -1,9 +1,10 @@
 //! What we do to a request on the wire.
 
-use super::moment::Percent;
+use super::moment::{FixedTime, Percent};
 use super::shape::word_or_map;
 use super::{Moment, TimeSpan, When};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::time::Duration;
 
 /// How a connection is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -64,6 +65,13 @@ pub enum Fault {
         /// How.
         close: Close,
     },
+    /// That share of the body arrives, and the rest after a time; then the request goes on.
+    Stall {
+        /// 0 to 1.
+        share: f64,
+        /// How long the rest waits.
+        time: Duration,
+    },
     /// Our patience ends; the connection stays open and a late response is recorded.
     Timeout {
         /// After this time.
@@ -80,6 +88,7 @@ impl Fault {
             Fault::HangUp { .. } => "hang-up",
             Fault::DropResponse { .. } => "drop-response",
             Fault::MidResponse { .. } => "mid-response",
+            Fault::Stall { .. } => "stall",
             Fault::Timeout { .. } => "timeout",
         }
     }
@@ -92,7 +101,7 @@ impl Fault {
             | Fault::HangUp { close, .. }
             | Fault::DropResponse { close, .. }
             | Fault::MidResponse { close, .. } => Some(*close),
-            Fault::Timeout { .. } => None,
+            Fault::Stall { .. } | Fault::Timeout { .. } => None,
         }
     }
 
@@ -123,7 +132,10 @@ impl Fault {
             "timeout" => Fault::Timeout {
                 after: half_latency(),
             },
-            "stall" => return Err("the fault `stall` is not supported yet".to_owned()),
+            "stall" => Fault::Stall {
+                share: 0.5,
+                time: STALL,
+            },
             other => {
                 return Err(match crate::yaml::nearest(other, FAULTS.iter().copied()) {
                     Some(name) => format!("unknown fault `{other}`: did you mean `{name}`?"),
@@ -137,12 +149,16 @@ impl Fault {
     }
 }
 
-const FAULTS: [&str; 6] = [
+/// How long a stalled request waits, unless the file says otherwise.
+const STALL: Duration = Duration::from_secs(2);
+
+const FAULTS: [&str; 7] = [
     "before-request",
     "mid-body",
     "hang-up",
     "drop-response",
     "mid-response",
+    "stall",
     "timeout",
 ];
 
@@ -161,7 +177,7 @@ impl<'de> Deserialize<'de> for Fault {
             drop_response: Option<Dropping>,
             mid_response: Option<Sharing>,
             timeout: Option<Patience>,
-            stall: Option<crate::yaml::Node>,
+            stall: Option<Stalling>,
         }
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -193,15 +209,18 @@ impl<'de> Deserialize<'de> for Fault {
         struct Patience {
             after: TimeSpan,
         }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Stalling {
+            share: Option<Percent>,
+            r#for: Option<FixedTime>,
+        }
         word_or_map(
             deserializer,
             "a fault's name, or one with its fields",
             Fault::default_of,
             |map: Map| {
                 let mut faults = Vec::new();
-                if map.stall.is_some() {
-                    return Err("the fault `stall` is not supported yet".to_owned());
-                }
                 if let Some(Closing { close }) = map.before_request {
                     faults.push(Fault::BeforeRequest {
                         close: close.unwrap_or(Close::Fin),
@@ -242,6 +261,12 @@ impl<'de> Deserialize<'de> for Fault {
                         close: close.unwrap_or(Close::Rst),
                     });
                 }
+                if let Some(Stalling { share, r#for }) = map.stall {
+                    faults.push(Fault::Stall {
+                        share: share.map_or(0.5, |s| s.0),
+                        time: r#for.map_or(STALL, |time| time.0),
+                    });
+                }
                 if let Some(Patience { after }) = map.timeout {
                     faults.push(Fault::Timeout { after });
                 }
@@ -252,5 +277,44 @@ impl<'de> Deserialize<'de> for Fault {
                 }
             },
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fault;
+    use crate::scenario::{Scenario, parse};
+    use crate::yaml::Source;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    /// A scenario that compares the response of a request with this fault.
+    fn compared(fault: &str) -> Result<Scenario, String> {
+        let text = format!(
+            "title: A test\nsteps:\n  - send: {{ as: first, key: fresh, fault: {fault} }}\n  - retry: {{ as: again, like: first }}\nexpect:\n  item-5:\n    - same-response: {{ of: again, as: first }}\n"
+        );
+        let source = Source {
+            name: "test.yaml".to_owned(),
+            text,
+        };
+        parse("replay/test", Arc::new(source), false).map_err(|problem| format!("{problem:?}"))
+    }
+
+    #[test]
+    fn a_stalled_request_is_answered_and_may_be_compared() {
+        for (written, share, time) in [
+            ("stall", 0.5, 2_000),
+            ("{ stall: {} }", 0.5, 2_000),
+            ("{ stall: { share: 20%, for: 300ms } }", 0.2, 300),
+        ] {
+            let scenario = compared(written).unwrap_or_else(|problem| panic!("{problem}"));
+            let fault = scenario.cases[0]
+                .step("first")
+                .and_then(|step| step.request()?.fault.clone());
+            let time = Duration::from_millis(time);
+            assert_eq!(fault, Some(Fault::Stall { share, time }), "{written}");
+        }
+        assert!(compared("drop-response").is_err_and(|why| why.contains("loses it")));
+        assert!(compared("{ stall: { for: 50% latency } }").is_err());
     }
 }

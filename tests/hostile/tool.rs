@@ -20,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(90);
 pub struct Tool {
     folder: TempDir,
     more: Vec<String>,
+    patience: &'static str,
 }
 
 /// What a run brought.
@@ -35,16 +36,28 @@ pub struct Seen {
 impl Tool {
     /// A target at this address, with the usual probe.
     pub fn at(address: SocketAddr) -> Tool {
-        let tool = Tool {
-            folder: tempfile::tempdir().expect("a folder"),
-            more: Vec::new(),
-        };
+        let tool = Tool::waiting("300ms");
         let probe = r#"{ request: "GET /payments?reference=${marker}", ids: "$.data[*].id", timeout: 500ms }"#;
         tool.probe(address, probe)
     }
 
+    /// The same, waiting for a minute, which no busy machine needs to read what is long.
+    pub fn patient(address: SocketAddr) -> Tool {
+        let probe = r#"{ request: "GET /payments?reference=${marker}", ids: "$.data[*].id", timeout: 60s }"#;
+        Tool::waiting("60s").probe(address, probe)
+    }
+
+    fn waiting(patience: &'static str) -> Tool {
+        Tool {
+            folder: tempfile::tempdir().expect("a folder"),
+            more: Vec::new(),
+            patience,
+        }
+    }
+
     /// The same with this probe.
     pub fn probe(self, address: SocketAddr, probe: &str) -> Tool {
+        let patience = self.patience;
         let target = format!(
             r#"target: Hostile
 base-url: http://{address}
@@ -60,7 +73,7 @@ operations:
     effects: {{ payments: {probe} }}
 settle: 100ms
 timeout: 2s
-limits: {{ patience: 300ms, wait: 1s }}
+limits: {{ patience: {patience}, wait: 1s }}
 "#
         );
         std::fs::write(self.folder.path().join("target.yaml"), target).expect("it is written");

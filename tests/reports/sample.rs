@@ -114,6 +114,7 @@ pub fn finding(scenario: &str, id: &str, verdict: Verdict, level: Level) -> Find
         steps: vec!["burst".to_owned()],
         promise: None,
         observed: Vec::new(),
+        reach: None,
         rounds: Tally {
             ran: 2,
             valid: 2,

@@ -1,8 +1,9 @@
 //! What the demo API and the tool's trials of itself are told.
 
 use super::selection::Shard;
-use super::value::{duration, flaw, shard, variant};
+use super::value::{duration, flaw, habit, shard, variant};
 use crate::demo::{Flaw, Variant};
+use crate::demo_client::Habit;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -50,6 +51,9 @@ pub struct SelftestArgs {
     /// Only this variant (repeatable).
     #[arg(long, value_name = "NAME", value_parser = variant)]
     pub variant: Vec<&'static Variant>,
+    /// Only this habit of the demo client (repeatable).
+    #[arg(long, value_name = "NAME", value_parser = habit)]
+    pub habit: Vec<Habit>,
     /// One of several parts of it, such as 1/4.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub part: Option<Shard>,

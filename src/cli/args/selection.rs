@@ -1,8 +1,10 @@
 //! What of everything runs.
 
-use super::value::{item, shard};
+use super::value::{duration, item, shard};
 use crate::checklist::ItemId;
+use crate::runner::Effort;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Which scenarios run, on which operations.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -28,6 +30,32 @@ pub struct Selection {
     /// Repeat a run: the number that it reported.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// How hard to look for races.
+    #[command(flatten)]
+    pub effort: EffortArgs,
+}
+
+/// How hard to look for races.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct EffortArgs {
+    /// Send bursts until a race window this long would have shown with 95 %, as far as a scenario's
+    /// rounds allow [default: 1ms].
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub race_bound: Option<Duration>,
+    /// Go on looking for races after one has shown.
+    #[arg(long)]
+    pub keep_going: bool,
+}
+
+impl EffortArgs {
+    /// With the defaults for what is not given.
+    pub fn effort(self) -> Effort {
+        let default = Effort::default();
+        Effort {
+            race_bound: self.race_bound.unwrap_or(default.race_bound),
+            keep_going: self.keep_going,
+        }
+    }
 }
 
 impl Selection {

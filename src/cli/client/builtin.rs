@@ -29,6 +29,44 @@ const STATUSES: &str = "    statuses: [409, 429, 5xx]\n";
 const RESUMES: &str = "  resumes: true\n";
 const LOOKUP: &str = "    lookup: { by-reference: GET /payments }\n";
 
+/// The habits whose retries for ever show more than the other scenarios do.
+const LASTING: [Habit; 7] = [
+    Habit::Correct,
+    Habit::PausesAlike,
+    Habit::RetriesInLayers,
+    Habit::NeverPauses,
+    Habit::RetriesForEver,
+    Habit::NeverLooksUp,
+    Habit::RetriesAtOnceFirst,
+];
+
+/// The scenarios that show the most of a habit in a short time.
+pub fn telling(habit: Habit) -> Selection {
+    let scenarios = match LASTING.contains(&habit) {
+        true => &["client/backoff", "client/intents"][..],
+        false => &[
+            "client/error",
+            "client/in-progress",
+            "client/intents",
+            "client/kept-alive",
+            "client/lost",
+            "client/refused",
+            "client/restart",
+            "client/retry-after",
+            "client/slow",
+        ],
+    };
+    Selection {
+        scenario: scenarios.iter().map(|id| (*id).to_owned()).collect(),
+        ..Selection::default()
+    }
+}
+
+/// Whether what a habit breaks depends on how late this machine is: then it may stay unshown.
+pub fn is_about_time(finding: &str) -> bool {
+    finding.contains("client/backoff")
+}
+
 /// The report on the demo client with a habit. `program` is this program; `scenarios` narrows what is
 /// run, by ids.
 ///

@@ -17,6 +17,7 @@ use super::record::{self, Recorded, RecordedClient, Texts};
 use super::run::{FORMAT, contract_names, micros, runtime, unknown_operation};
 use super::select;
 use super::server::asked_to_end;
+use super::stage::own_executable;
 use super::target::{self, Ready};
 use crate::client::{self, Answers, Audit, Authority, CERTIFICATE, Clock, MOST_ATTEMPTS, Subject};
 use crate::contract::Contract;
@@ -150,8 +151,8 @@ fn refuse_what_is_about_apis(args: &ClientArgs) -> Result<(), Failure> {
 }
 
 fn of_the_demo_client(habit: Habit, args: &ClientArgs) -> Result<Exit, Failure> {
-    let program = std::env::current_exe()
-        .map_err(|problem| Failure::Unable(format!("this program cannot be found: {problem}")))?;
+    let program = own_executable()
+        .ok_or_else(|| Failure::Unable("this program cannot be found".to_owned()))?;
     let mut job = builtin::job(&program, habit, &args.selection, args.jobs.max(1))?;
     job.about = again::client(args);
     job.record.clone_from(&args.record);

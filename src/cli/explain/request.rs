@@ -172,6 +172,11 @@ fn fault(fault: &Fault, own: &str) -> String {
             closed(*close),
             percent(*share)
         ),
+        Fault::Stall { share, time } => format!(
+            "we stop after {} of its body and send the rest {} later",
+            percent(*share),
+            humantime::format_duration(*time)
+        ),
         Fault::Timeout { after } => {
             format!("we give up after {after} and leave the connection open")
         }

@@ -3,7 +3,9 @@
 
 use super::named::Named;
 use super::subject::Subject;
+use crate::cli::client::builtin::is_about_time;
 use crate::demo::{Flaw, Sight, Tier, Variant};
+use crate::demo_client::Habit;
 use crate::grade::Report;
 use crate::judge::Finding;
 use crate::promise::{Level, Strength};
@@ -57,9 +59,11 @@ impl Compared {
     /// Holds a report on a subject against what it should say.
     pub(super) fn new(subject: Subject, report: &Report) -> Compared {
         let findings = report.scenarios.iter().flat_map(|case| &case.findings);
-        let must: Vec<&Finding> = findings
-            .filter(|finding| finding.level == Level::Must)
-            .collect();
+        // What a client should do is held against it as well.
+        let counts = |finding: &&Finding| {
+            finding.level == Level::Must || matches!(subject, Subject::Client(_))
+        };
+        let must: Vec<&Finding> = findings.filter(counts).collect();
         let with = |verdict| {
             must.iter()
                 .filter(move |finding| finding.verdict == verdict)
@@ -78,6 +82,7 @@ impl Compared {
             }
             Subject::Flawed(flaw) => compared.hold_against(flaw, &must),
             Subject::Allowed(_) => compared.sort(&must, &[], &[]),
+            Subject::Client(habit) => compared.hold_against_habit(habit, &must),
             Subject::Unpromised(variant) => {
                 compared.hold_against_sight(variant, &must, report);
             }
@@ -94,10 +99,12 @@ impl Compared {
         self.missed.is_empty() && self.alarms.is_empty()
     }
 
-    /// Whether a quieter machine may show what was missed: beside others a fault may come too late for
-    /// its window. What failed and should not have stands.
+    /// Whether a quieter machine may show what was missed: all of it was inconclusive, as where faults
+    /// came too late beside others. What failed and should not have stands, and so does what passed and
+    /// should not have.
     pub(super) fn deserves_another_try(&self) -> bool {
-        self.alarms.is_empty() && !self.missed.is_empty()
+        let unshown = |wrong: &Wrong| !matches!(wrong.verdict, Some(Verdict::Pass | Verdict::Skip));
+        self.alarms.is_empty() && !self.missed.is_empty() && self.missed.iter().all(unshown)
     }
 
     fn hold_against(&mut self, flaw: Flaw, must: &[&Finding]) {
@@ -113,6 +120,23 @@ impl Compared {
                 self.missed.push(Wrong::new(flaw.name(), why));
             }
             Tier::Three => self.missed.clear(),
+        }
+    }
+
+    fn hold_against_habit(&mut self, habit: Habit, must: &[&Finding]) {
+        let breaks: Vec<Named> = habit
+            .breaks()
+            .iter()
+            .map(|name| Named::read(name))
+            .collect();
+        self.sort(must, &breaks, &[]);
+        // How a client's pauses vary cannot be told on a machine that is late itself.
+        self.missed.retain(|wrong| {
+            wrong.verdict != Some(Verdict::Inconclusive) || !is_about_time(&wrong.name)
+        });
+        if habit.is_mistake() && self.caught.is_empty() && self.missed.is_empty() {
+            let why = "no check that it breaks failed";
+            self.missed.push(Wrong::new(habit.name(), why));
         }
     }
 
@@ -164,5 +188,33 @@ impl Compared {
                 false => self.alarms.push(Wrong::of(finding)),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Compared, Wrong};
+    use crate::verdict::Verdict;
+
+    fn wrong(verdict: Option<Verdict>) -> Wrong {
+        Wrong {
+            verdict,
+            ..Wrong::new("race/burst/item-5/effects-at-most", "of a reason")
+        }
+    }
+
+    #[test]
+    fn only_what_was_not_shown_is_tried_again() {
+        let missed = |verdicts: &[Option<Verdict>]| Compared {
+            missed: verdicts.iter().map(|verdict| wrong(*verdict)).collect(),
+            ..Compared::default()
+        };
+        assert!(!missed(&[]).deserves_another_try());
+        assert!(missed(&[Some(Verdict::Inconclusive), None]).deserves_another_try());
+        let passed = missed(&[Some(Verdict::Inconclusive), Some(Verdict::Pass)]);
+        assert!(!passed.deserves_another_try(), "a pass under a flaw stands");
+        let mut alarmed = missed(&[Some(Verdict::Inconclusive)]);
+        alarmed.alarms.push(wrong(Some(Verdict::Fail)));
+        assert!(!alarmed.deserves_another_try(), "a false alarm stands");
     }
 }

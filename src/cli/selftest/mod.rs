@@ -15,6 +15,7 @@ use super::files;
 use super::progress::Progress;
 use super::run::runtime;
 use crate::demo::{Flaw, VARIANTS};
+use crate::demo_client::Habit;
 use std::time::Instant;
 
 pub use compared::{Compared, Wrong};
@@ -57,7 +58,8 @@ pub fn selftest(args: &SelftestArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// The correct demo, every flaw, and every variant under two contracts.
+/// The correct demo, every flaw, every variant under two contracts, and the demo client with every
+/// habit.
 pub fn everything() -> Vec<Subject> {
     let flaws = Flaw::ALL.iter().map(|flaw| Subject::Flawed(*flaw));
     let variants = VARIANTS
@@ -67,15 +69,17 @@ pub fn everything() -> Vec<Subject> {
         .into_iter()
         .chain(flaws)
         .chain(variants)
+        .chain(Habit::ALL.map(Subject::Client))
         .collect()
 }
 
 fn selected(args: &SelftestArgs) -> Vec<Subject> {
     let mut subjects = everything();
-    if !args.flaw.is_empty() || !args.variant.is_empty() {
+    if !args.flaw.is_empty() || !args.variant.is_empty() || !args.habit.is_empty() {
         subjects.retain(|subject| match subject {
             Subject::Correct => false,
             Subject::Flawed(flaw) => args.flaw.contains(flaw),
+            Subject::Client(habit) => args.habit.contains(habit),
             Subject::Allowed(variant) | Subject::Unpromised(variant) => args
                 .variant
                 .iter()

@@ -15,7 +15,7 @@ pub(super) fn render(tried: &[Tried], took: Duration, full: bool) -> String {
          Written by `idemspec selftest{option}`, version {}. Each line is a run of the tool against its \
          own demo API: with a flaw, which must be caught by the checks that it breaks and by no \
          other; with a variant, which is a way to behave that is right and must be left alone; or with \
-         neither.\n\n{}.\n",
+         neither. The other side is a client with a habit: a mistake, or a way that is none.\n\n{}.\n",
         env!("CARGO_PKG_VERSION"),
         sum(tried, took)
     );
@@ -56,6 +56,7 @@ pub(super) fn render(tried: &[Tried], took: Duration, full: bool) -> String {
             generic.map_or_else(String::new, in_short)
         );
     }
+    text.push_str(&clients(tried));
     if let Some(correct) = tried
         .iter()
         .find(|one| matches!(one.subject, Subject::Correct))
@@ -65,6 +66,33 @@ pub(super) fn render(tried: &[Tried], took: Duration, full: bool) -> String {
             text,
             "\n## Neither\n\n{}: {passed} checks hold.",
             in_short(correct)
+        );
+    }
+    text
+}
+
+/// The table of the demo client's habits, if any was tried.
+fn clients(tried: &[Tried]) -> String {
+    let mut text = String::new();
+    for one in tried {
+        let Subject::Client(habit) = one.subject else {
+            continue;
+        };
+        if text.is_empty() {
+            text.push_str(
+                "\n## Clients\n\n| | habit | what the client does | caught by |\n|---|---|---|---|\n",
+            );
+        }
+        let found = match habit.is_mistake() && one.is_right() {
+            true => caught(one),
+            false => in_short(one),
+        };
+        let _ = writeln!(
+            text,
+            "| {} | `{}` | {} | {found} |",
+            habit.kind(),
+            habit.name(),
+            cell(habit.says())
         );
     }
     text

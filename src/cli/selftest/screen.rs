@@ -19,6 +19,7 @@ pub(super) fn render(tried: &[Tried], took: Duration, verbose: bool) -> String {
         let (id, label) = (one.subject.id(), one.subject.label());
         let _ = writeln!(text, "{id:3}  {label:width$}  {}", in_short(one));
         if verbose {
+            let _ = writeln!(text, "       took {:.1} s", one.took.as_secs_f64());
             for name in one.runs.iter().flat_map(|run| &run.caught) {
                 let _ = writeln!(text, "       caught by {name}");
             }
@@ -53,17 +54,17 @@ pub(super) fn in_short(one: &Tried) -> String {
                 one.runs.len()
             )
         }
-        Subject::Flawed(_) => format!("caught by {}", checks(&last.caught)),
+        subject if subject.is_wrong() => format!("caught by {}", checks(&last.caught)),
         Subject::Unpromised(_) if !last.caught.is_empty() => {
             format!("fails by design: {}", checks(&last.caught))
         }
-        Subject::Correct | Subject::Allowed(_) | Subject::Unpromised(_) => "clean".to_owned(),
+        _ => "clean".to_owned(),
     };
     if !last.unshown.is_empty() {
         let _ = write!(words, "; {} not shown", last.unshown.len());
     }
     if one.unclear > 0 {
-        words.push_str("; tried again alone");
+        words.push_str("; not shown beside others, so tried again alone");
     }
     words
 }
@@ -107,6 +108,7 @@ impl Tried {
 /// The figures, in one line.
 pub(super) fn sum(tried: &[Tried], took: Duration) -> String {
     let is_flaw = |one: &&Tried| matches!(one.subject, Subject::Flawed(_));
+    let is_client = |one: &&Tried| matches!(one.subject, Subject::Client(_));
     let runs = || tried.iter().flat_map(|one| &one.runs);
     let sure = tried
         .iter()
@@ -114,10 +116,26 @@ pub(super) fn sum(tried: &[Tried], took: Duration) -> String {
         .filter(|one| !one.subject.is_a_matter_of_luck());
     let caught = sure.clone().filter(|one| one.is_right()).count();
     let alarms: usize = runs().map(|run| run.alarms.len()).sum();
-    let variants = || tried.iter().filter(|one| !is_flaw(one));
+    let variants = || tried.iter().filter(|one| !is_flaw(one) && !is_client(one));
     let clean = variants().filter(|one| one.is_right()).count();
+    let habits = |wrong: bool| {
+        let of = || {
+            tried
+                .iter()
+                .filter(is_client)
+                .filter(move |one| one.subject.is_wrong() == wrong)
+        };
+        (of().filter(|one| one.is_right()).count(), of().count())
+    };
+    let ((seen, mistakes), (fine, manners)) = (habits(true), habits(false));
+    let clients = match mistakes + manners {
+        0 => String::new(),
+        _ => format!(
+            "{seen} of {mistakes} mistakes of clients caught, {fine} of {manners} clients left alone, "
+        ),
+    };
     format!(
-        "{caught} of {} flaws caught, {clean} of {} others left alone, {alarms} false alarms; {} s",
+        "{caught} of {} flaws caught, {clean} of {} others left alone, {clients}{alarms} false alarms; {} s",
         sure.count(),
         variants().count(),
         took.as_secs()

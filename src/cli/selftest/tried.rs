@@ -61,8 +61,10 @@ pub async fn try_out(wanted: &Wanted, progress: &Callback) -> Vec<Tried> {
         progress(&subject.label(), done, total);
     };
     let numbered = || wanted.subjects.iter().copied().enumerate();
-    let (lucky, sure): (Vec<_>, Vec<_>) =
+    let (lucky, mut sure): (Vec<_>, Vec<_>) =
         numbered().partition(|(_, subject)| subject.is_a_matter_of_luck());
+    // What takes long begins first, so that nothing else waits for it in the end.
+    sure.sort_by_key(|(_, subject)| std::cmp::Reverse(subject.extent()));
     let tell = &tell;
     let mut tried: Vec<(usize, Tried)> = futures::stream::iter(sure)
         .map(|(number, subject)| async move {
@@ -98,11 +100,7 @@ pub async fn try_out(wanted: &Wanted, progress: &Callback) -> Vec<Tried> {
 
 async fn once(subject: Subject, full: bool) -> Tried {
     let began = Instant::now();
-    let report = match subject.trial(full) {
-        Ok(trial) => Box::pin(trial.report()).await,
-        Err(failure) => Err(failure),
-    };
-    let compared = match report {
+    let compared = match Box::pin(subject.report(full)).await {
         Ok(report) => Compared::new(subject, &report),
         Err(failure) => Compared {
             missed: vec![Wrong::new(subject.name(), failure.to_string())],

@@ -471,6 +471,8 @@ fn a_refusal_after_the_targets_time_moved_is_expired() {
     round.hooks.push(HookFacts {
         name: HookName::AdvanceClock,
         at: Duration::from_secs(1),
+        due: None,
+        over: None,
         worked: true,
         output: String::new(),
         moved: Some(Duration::from_secs(90_000)),

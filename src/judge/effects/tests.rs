@@ -4,6 +4,7 @@ use crate::judge::sample::{
     answered, contract, demo, expecting, judged, judged_with, paid, probe, reading, round,
     scenario, sent, transcript, verdict,
 };
+use crate::scenario::OperationRole;
 use crate::transcript::{ReadingKind, Shown};
 use crate::verdict::Verdict;
 
@@ -195,4 +196,75 @@ fn a_promise_that_allows_it_voids_it() {
     assert!(finding.reason.starts_with("void: the contract declares"));
     let finding = judged(&expecting(claim), &demo(), vec![round]);
     assert_eq!(finding.verdict, Verdict::Fail);
+}
+
+#[test]
+fn effects_of_another_marker_are_not_its_own() {
+    let mut other = reading(ReadingKind::Late, &["pay_2", "pay_3"]);
+    other.marker = "o".to_owned();
+    other.marker_name = "other".to_owned();
+    let round = twice().late(&["pay_1"]).read(other);
+    assert_eq!(verdict(AT_MOST, round).0, Verdict::Pass);
+    // Of a marker that nothing was sent with, readings alone tell.
+    let mut own = reading(ReadingKind::Late, &["pay_1", "pay_2"]);
+    own.marker = "n".to_owned();
+    assert_eq!(
+        verdict(AT_MOST, twice().late(&["pay_1"]).read(own)).0,
+        Verdict::Fail
+    );
+}
+
+#[test]
+fn what_one_execution_shows_is_the_unit_beyond_what_was_there() {
+    let shown = |before: f64, late: f64, claim: &str| {
+        let round = twice()
+            .read(reading(ReadingKind::Before, &[]).shows(Shown::Count(before)))
+            .read(reading(ReadingKind::Late, &[]).shows(Shown::Count(late)));
+        let mut transcript = transcript(vec![round]);
+        transcript.probes[0].per_execution = 2.0;
+        judged_with(&expecting(claim), &contract(""), &transcript).verdict
+    };
+    assert_eq!(shown(7.0, 9.0, AT_MOST), Verdict::Pass);
+    assert_eq!(shown(7.0, 10.0, AT_MOST), Verdict::Fail);
+    // What an effect takes away counts as well: a stock that falls.
+    assert_eq!(shown(7.0, 5.0, AT_MOST), Verdict::Pass);
+    assert_eq!(shown(7.0, 3.0, AT_MOST), Verdict::Fail);
+    let at_least = "effects: { at-least: 1 }";
+    assert_eq!(shown(7.0, 9.0, at_least), Verdict::Pass);
+    assert_eq!(shown(7.0, 8.0, at_least), Verdict::Fail);
+}
+
+#[test]
+fn at_least_takes_an_early_reading_for_the_last_one_only_where_none_is_named() {
+    let claim = "effects: { at-least: 1 }";
+    let early = || reading(ReadingKind::Early, &["pay_1"]);
+    let poll = reading(ReadingKind::Poll, &["pay_1"]);
+    assert_eq!(verdict(claim, twice().read(early())).0, Verdict::Pass);
+    assert_eq!(verdict(claim, twice().read(poll)).0, Verdict::Inconclusive);
+    let named = scenario(
+        "steps:\n  - send: { as: first, key: fresh }\n  - read: { as: there }\nexpect:\n  item-5:\n    - effects: { reading: there, at-least: 1 }\n",
+    );
+    let unread = round([paid("first", "pay_1")]).read(early());
+    let judged = judged(&named, &contract(""), vec![unread]);
+    assert_eq!(judged.verdict, Verdict::Inconclusive, "{}", judged.reason);
+}
+
+#[test]
+fn the_evidence_is_of_those_who_say_that_they_made_it() {
+    let mut stranger = paid("first", "pay_9").copy(1);
+    stranger.marker = "o".to_owned();
+    stranger.marker_name = "other".to_owned();
+    let elsewhere = paid("first", "pay_8").copy(2).on(OperationRole::Other);
+    let round = round([
+        stranger,
+        elsewhere,
+        answered("first", 409).copy(3),
+        paid("first", "pay_1").copy(4),
+        paid("again", "pay_2"),
+    ])
+    .late(&["pay_1", "pay_2"]);
+    let finding = judged(&expecting(AT_MOST), &contract(""), vec![round]);
+    assert_eq!(finding.verdict, Verdict::Fail);
+    let places: Vec<usize> = finding.evidence.iter().map(|seen| seen.exchange).collect();
+    assert_eq!(places, [3, 4]);
 }

@@ -5,6 +5,7 @@ use crate::contract::{Kind, Promised};
 use crate::judge::view::{View, began, same_key, succeeded, time};
 use crate::outcome::Meaning;
 use crate::transcript::{Exchange, Response};
+use std::time::Duration;
 
 pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {
     let not_shown = || {
@@ -58,12 +59,20 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
         };
     }
     let look = seen(view, exchange, response, words(exchange, response));
-    // A refusal that names the first one's result came when that was there.
+    // A refusal that names the first one's result came when that was there, and one that did not come
+    // long before the first one's answer may have.
     let names_it = exchange.outcome.is_within(Meaning::Replayed.into());
     match look {
-        Look::Seen(_, Some(false)) if names_it => not_shown(),
+        Look::Seen(_, Some(false)) if names_it || !surely_met(exchange, runner) => not_shown(),
         look => look,
     }
+}
+
+/// Whether the first one surely still ran when this one was answered: it was not half through.
+fn surely_met(exchange: &Exchange, runner: &Exchange) -> bool {
+    let answered = |exchange: &Exchange| exchange.times.first_byte.unwrap_or(exchange.times.ended);
+    let half = began(runner) + answered(runner).saturating_sub(began(runner)) / 2;
+    answered(exchange) <= half
 }
 
 fn seen(view: &View<'_>, exchange: &Exchange, response: &Response, says: String) -> Look {
@@ -81,19 +90,26 @@ fn waited(view: &View<'_>, exchange: &Exchange, runner: &Exchange) -> Look {
         if behaviour.kind != Kind::WaitThenReplay {
             continue;
         }
-        match behaviour.max_wait.filter(|limit| took > *limit) {
+        let over = |limit: &Duration| took > *limit + view.may_be_late();
+        match behaviour.max_wait.filter(over) {
             None => return Look::Seen("waited, then replayed".to_owned(), Some(true)),
             Some(limit) => longest = longest.max(Some(limit)),
         }
     }
-    // One that was sent as the first one ended may have arrived after it; and so may one whose
-    // siblings were told at once that the first one still ran.
+    // One that was sent as the first one ended may have arrived after it, and on a busy machine one that
+    // was sent earlier; and so may one whose siblings were told at once that the first one still ran.
     let ran = runner.times.ended.saturating_sub(began(runner));
     let both = runner.times.ended.saturating_sub(began(exchange));
     let told = |other: &Exchange| {
         same_key(other, exchange) && other.outcome.is_within(Meaning::InFlight.into())
     };
-    if longest.is_none() && (both < ran / 2 || view.round.exchanges.iter().any(told)) {
+    let declared = view.contract.in_progress.value.is_some();
+    let may_be_late = match declared {
+        true => view.may_be_late().max(ran / 2),
+        // What is only told need not be sure.
+        false => ran / 2,
+    };
+    if longest.is_none() && (both < may_be_late || view.round.exchanges.iter().any(told)) {
         return Look::Nothing(format!(
             "{} may have arrived after the first request was done",
             who(exchange)

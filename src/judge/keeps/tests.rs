@@ -7,7 +7,7 @@ use crate::judge::Finding;
 use crate::judge::sample::{answered, contract, demo, expecting, judged, paid, round, sent};
 use crate::promise::Level;
 use crate::scenario::{OperationRole, PrincipalRole};
-use crate::transcript::{Exchange, Round};
+use crate::transcript::{Delivery, Exchange, Round};
 use crate::verdict::Verdict;
 use std::time::Duration;
 
@@ -178,6 +178,25 @@ fn a_duplicate_in_progress_is_refused_or_waits() {
             keeps("in-progress", &contract(refuses), pair).verdict,
             wanted
         );
+    }
+    // On a busy machine one that is sent early may arrive then as well.
+    for (late, wanted) in [(4, Verdict::Fail), (5, Verdict::Inconclusive)] {
+        let replayed = paid("again", "pay_00000001").at(10, 101);
+        let busy = round([first(), replayed]).busy(late);
+        let judged = keeps("in-progress", &contract(refuses), busy);
+        assert_eq!(judged.verdict, wanted, "{late}: {}", judged.reason);
+    }
+    // What is no refusal of one in progress is judged only where the first one surely still ran.
+    for (answer, wanted) in [(50, Verdict::Fail), (51, Verdict::Inconclusive)] {
+        for status in [500, 404] {
+            let failed = answered("again", status).at(10, answer);
+            let judged = keeps("in-progress", &contract(refuses), round([first(), failed]));
+            assert_eq!(
+                judged.verdict, wanted,
+                "{status} {answer}: {}",
+                judged.reason
+            );
+        }
     }
     let told = answered("again", 409).at(10, 20);
     let late = paid("again", "pay_00000001").at(10, 101);
@@ -441,4 +460,138 @@ fn a_failure_that_should_have_healed_comes_from_memory() {
     );
     assert_eq!(kept.verdict, Verdict::Pass, "{}", kept.reason);
     assert_eq!(kept.observed[0].says, "stored: 402");
+}
+
+#[test]
+fn without_the_declared_marker_nothing_tells_a_replay() {
+    let lines = "extends: generic\nreplay-marker: { header: Replayed, value: true }";
+    let bare = keeps(
+        "replay-marker",
+        &contract(lines),
+        pair(paid("again", "pay_00000001")),
+    );
+    assert_eq!(bare.verdict, Verdict::Fail, "{}", bare.reason);
+    assert_eq!(bare.observed[0].says, "none");
+    let none = "extends: generic\nreplay-marker: none";
+    let unmarked = keeps(
+        "replay-marker",
+        &contract(none),
+        pair(paid("again", "pay_00000001")),
+    );
+    assert_eq!(unmarked.verdict, Verdict::Pass, "{}", unmarked.reason);
+    assert_eq!(unmarked.observed[0].says, "none");
+}
+
+#[test]
+fn a_failure_is_that_of_the_earliest_request_that_arrived() {
+    let reason =
+        |exchanges: Vec<Exchange>| keeps("after-failure", &demo(), round(exchanges)).reason;
+    let again = || paid("again", "pay_00000001").at(60_000, 60_005);
+    let lost = reason(vec![sent("first"), again()]);
+    assert!(lost.contains("after connection-dropped"), "{lost}");
+    // One that never arrived is no failure of the key.
+    let mut cut = sent("first");
+    cut.delivery = Delivery::NotSent;
+    let failed = answered("first", 500).copy(1);
+    let ran = reason(vec![cut.clone(), failed, again()]);
+    assert!(ran.contains("after server-5xx"), "{ran}");
+    let observed = |exchanges: Vec<Exchange>| {
+        let judged = keeps("after-failure", &contract(""), round(exchanges));
+        judged.observed.first().map(|seen| seen.says.clone())
+    };
+    assert_eq!(observed(vec![cut, again()]), None);
+    assert_eq!(observed(vec![again()]), None, "it is none of itself");
+    let failing = answered("again", 500);
+    assert_eq!(
+        observed(vec![failing]),
+        None,
+        "it did not fail before itself"
+    );
+    let other = answered("first", 500).key(Some("other"));
+    assert_eq!(observed(vec![other, again()]), None);
+}
+
+#[test]
+fn the_first_success_is_an_earlier_one_of_the_same_key() {
+    let replay = |first: Exchange| {
+        let again = answered("again", 200)
+            .naming("pay_00000001")
+            .at(60_000, 60_005);
+        let judged = keeps("replay", &contract(""), round([first, again]));
+        judged.observed[0].says.clone()
+    };
+    let first = || paid("first", "pay_00000001");
+    assert_eq!(replay(first().at(0, 5)), "200 after 201, same body");
+    assert_eq!(replay(first().at(70_000, 70_005)), "executed");
+    assert_eq!(
+        replay(first().at(0, 5).key(Some("other"))),
+        "answered with another one's result"
+    );
+    assert_eq!(replay(answered("first", 409).at(0, 5)), "executed");
+}
+
+#[test]
+fn only_an_earlier_success_of_the_key_has_a_marker_to_be_told_from() {
+    let told = |first: Exchange| {
+        let again = paid("again", "pay_00000001").header("Idempotency-Replayed", "true");
+        keeps(
+            "replay-marker",
+            &contract(""),
+            round([first, again.at(60_000, 60_005)]),
+        )
+        .verdict
+    };
+    let first = || paid("first", "pay_00000001").at(0, 5);
+    assert_eq!(told(first()), Verdict::Skip, "it is observed");
+    let none = Verdict::Inconclusive;
+    assert_eq!(told(first().at(70_000, 70_005)), none);
+    assert_eq!(
+        told(paid("first", "pay_2").at(0, 5).key(Some("other"))),
+        none
+    );
+    assert_eq!(told(answered("first", 500).at(0, 5)), none);
+}
+
+#[test]
+fn a_duplicate_is_judged_by_what_it_surely_met() {
+    let first = || paid("first", "pay_00000001").at(0, 100);
+    let refuses =
+        contract("extends: generic\non: { in-progress: { outcome: reject, status: 409 } }");
+    let judged = |first: Exchange, again: Exchange| {
+        keeps("in-progress", &refuses, round([first, again])).verdict
+    };
+    // Sent when half of the time was over, it may have come after the end.
+    let waited = |began| paid("again", "pay_00000001").at(began, 101);
+    assert_eq!(judged(first(), waited(50)), Verdict::Fail);
+    assert_eq!(judged(first(), waited(51)), Verdict::Inconclusive);
+    // What names the first one's result came after it, however early.
+    let names = answered("again", 409)
+        .body(r#"{"of":"pay_00000001"}"#)
+        .at(10, 20);
+    assert_eq!(judged(first(), names), Verdict::Inconclusive);
+    // One that was over before the first one began has met nobody.
+    let before = answered("again", 500).at(0, 10);
+    let later = paid("first", "pay_00000001").at(20, 50);
+    assert_eq!(judged(later, before), Verdict::Inconclusive);
+    // Where nothing is declared, what surely waited is told, and nothing else.
+    let told = |began| {
+        keeps(
+            "in-progress",
+            &contract(""),
+            round([first(), waited(began)]),
+        )
+        .verdict
+    };
+    assert_eq!(told(50), Verdict::Skip);
+    assert_eq!(told(51), Verdict::Inconclusive);
+    let waits = contract(
+        "extends: generic\non: { in-progress: { outcome: wait-then-replay, max-wait: 2s } }",
+    );
+    let long = |began| {
+        let first = paid("first", "pay_00000001").at(0, 5_000);
+        let again = paid("again", "pay_00000001").at(began, 5_001);
+        keeps("in-progress", &waits, round([first, again])).verdict
+    };
+    assert_eq!(long(2_981), Verdict::Pass);
+    assert_eq!(long(2_980), Verdict::Fail);
 }

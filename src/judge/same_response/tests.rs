@@ -2,7 +2,7 @@
 
 use crate::judge::Finding;
 use crate::judge::sample::{
-    answered, contract, demo, expecting, judged, paid, round, sent, verdict,
+    answered, contract, demo, expecting, judged, paid, round, scenario, sent, verdict,
 };
 use crate::promise::Level;
 use crate::transcript::Exchange;
@@ -206,4 +206,49 @@ fn a_refusal_instead_of_a_replay_is_observed_or_breaks_the_promise() {
     assert_eq!(finding.verdict, Verdict::Fail);
     let failed = round([paid("first", "pay_1"), answered("again", 500)]);
     assert_eq!(verdict(CLAIM, failed).0, Verdict::Fail);
+}
+
+#[test]
+fn a_recheck_is_held_against_the_first_success_of_its_own_key() {
+    let ledger = scenario(
+        "runs: at-end\nsteps:\n  - recheck: { as: ledger, keys: all, at-most: 500 }\nexpect:\n  item-5:\n    - same-response: { of: ledger, as: earliest }\n",
+    );
+    let held = |exchanges: Vec<Exchange>| {
+        judged(&ledger, &contract("extends: demo"), vec![round(exchanges)]).verdict
+    };
+    let other = || paid("other", "pay_9").key(Some("other"));
+    let failed = || answered("first", 500);
+    let own = || paid("first", "pay_1").copy(1);
+    let again = |id: &str| paid("ledger", id);
+    assert_eq!(
+        held(vec![other(), failed(), own(), again("pay_1")]),
+        Verdict::Pass
+    );
+    assert_eq!(
+        held(vec![other(), failed(), own(), again("pay_9")]),
+        Verdict::Fail
+    );
+    // Nothing but itself to be compared with.
+    assert_eq!(held(vec![other(), again("pay_1")]), Verdict::Inconclusive);
+}
+
+#[test]
+fn a_refusal_holds_for_a_replay_only_where_it_names_the_first_result() {
+    let current = "extends: generic\non: { replay: { outcome: replay-current, strength: must } }";
+    let naming = answered("again", 409).body(r#"{"of":"pay_1"}"#);
+    assert_eq!(under(current, naming).verdict, Verdict::Pass);
+    let silent = under(current, answered("again", 404));
+    assert_eq!(silent.verdict, Verdict::Skip, "{}", silent.reason);
+}
+
+#[test]
+fn a_resource_that_only_one_of_them_names_does_not_excuse_another_body() {
+    let first = answered("first", 201).body(r#"{"state":"new"}"#);
+    let again = paid("again", "pay_1");
+    let judged = judged(
+        &expecting(CLAIM),
+        &contract(""),
+        vec![round([first, again])],
+    );
+    assert_eq!(judged.verdict, Verdict::Fail, "{}", judged.reason);
 }

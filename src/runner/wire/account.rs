@@ -92,6 +92,9 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
         .controls
         .fault
         .map(|fault| report(fault, &over, closed, &times, response.as_ref()));
+    let unread = closed
+        .filter(|_| !tap.is_tls() && !drive.connection.is_http2())
+        .map(|closed| closed.unread);
     drive.shared.over();
     story.happen(Moment::Ended, ended);
     let mut late = None;
@@ -117,12 +120,13 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
         delivery,
         response,
         fault,
+        unread,
         late,
         connection,
     }
 }
 
-fn ending(over: &Over, tap: &Tap) -> Ending {
+pub(super) fn ending(over: &Over, tap: &Tap) -> Ending {
     match over {
         Over::Received(_) if tap.line.closed().is_some() => Ending::HungUp,
         Over::Received(Ok(())) => Ending::Answered,
@@ -231,6 +235,9 @@ fn report(
             "closed by {how} after {} bytes of the response's body",
             response.map_or(0, |response| response.body_len)
         )),
+        (Fault::Stall { time, .. }, Over::Received(_)) if times.sent.is_some() => fired(format!(
+            "the rest of the request's body came {time:?} later"
+        )),
         (Fault::Timeout { after }, Over::GaveUp) => fired(format!(
             "gave up {after:?} after the request was sent and left the connection open"
         )),
@@ -272,7 +279,7 @@ fn park(inbound: Inbound, inbox: Inbox, connection: Connection) -> LateResponse 
 }
 
 /// The connection, if it can carry another request.
-async fn idle(mut connection: Connection) -> Option<Connection> {
+pub(super) async fn idle(mut connection: Connection) -> Option<Connection> {
     match tokio::time::timeout(IDLE, connection.sender.ready()).await {
         Ok(Ok(())) => Some(connection),
         _ => None,

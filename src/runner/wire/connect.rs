@@ -123,6 +123,11 @@ impl Wire {
         })
     }
 
+    /// Which HTTP it speaks.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
     /// Opens one connection: TCP, TLS and HTTP handshakes, within `patience`.
     ///
     /// # Errors

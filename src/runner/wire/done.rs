@@ -20,6 +20,9 @@ pub struct Done {
     pub response: Option<Response>,
     /// Whether the fault, if one was asked for, did its thing.
     pub fault: Option<FaultReport>,
+    /// Bytes that lay unread when we closed the connection; `None` if we did not, and under TLS and
+    /// HTTP/2, where bytes of their own may lie there.
+    pub unread: Option<usize>,
     /// The response that may still come after [`super::Fault::Timeout`].
     pub late: Option<LateResponse>,
     /// The connection, warm and idle, when the exchange ended cleanly and the peer keeps it open.

@@ -74,6 +74,8 @@ enum Payload {
         bytes: Vec<u8>,
         /// They are the whole request.
         whole: bool,
+        /// What goes out after a stall.
+        rest: Vec<u8>,
     },
     Stream(Box<Streamed>),
 }
@@ -95,18 +97,23 @@ fn payload(request: &Outgoing, fault: Option<Fault>) -> Result<Payload, String> 
     }
     let mut encoded = encode(request)?;
     let mut whole = true;
-    if let Some(Fault::MidBody { share, .. }) = fault {
+    let mut rest = Vec::new();
+    if let Some(Fault::MidBody { share, .. } | Fault::Stall { share, .. }) = fault {
         let length = request.body.as_ref().map_or(0, Bytes::len);
         if length == 0 {
             return Err("a request without a body cannot be cut in its body".into());
         }
         let kept = usize::try_from(share_of(length as u64, share)).unwrap_or(length);
-        encoded.bytes.truncate(encoded.body_start + kept);
+        rest = encoded.bytes.split_off(encoded.body_start + kept);
         whole = false;
+    }
+    if let Some(Fault::MidBody { .. }) = fault {
+        rest.clear();
     }
     Ok(Payload::Bytes {
         bytes: encoded.bytes,
         whole,
+        rest,
     })
 }
 
@@ -147,11 +154,11 @@ impl Drive {
         let inbox = self.inbox.clone();
         let mut inbound: Inbound;
         let Err(over) = match (payload, &mut self.connection.sender) {
-            (Payload::Bytes { bytes, .. }, Sender::Http1(sender)) => {
+            (Payload::Bytes { bytes, rest, .. }, Sender::Http1(sender)) => {
                 inbound = receive(sender.send_request(asked(&request)), inbox)
                     .fuse()
                     .boxed();
-                self.send(&bytes, &mut inbound, prepared).await
+                self.send(&bytes, &rest, &mut inbound, prepared).await
             }
             (Payload::Stream(streamed), Sender::Http2(sender)) => {
                 let Streamed { request, stages } = *streamed;
@@ -184,6 +191,7 @@ impl Drive {
     async fn send(
         &mut self,
         bytes: &[u8],
+        rest: &[u8],
         inbound: &mut Inbound,
         prepared: oneshot::Sender<()>,
     ) -> Result<Infallible, Over> {
@@ -234,6 +242,16 @@ impl Drive {
                 Err(Over::Fault(close))
             }
             Some(Fault::Timeout { after }) => self.give_up(after, inbound).await,
+            Some(Fault::Stall { time, .. }) => {
+                let deadline = deadline.map(|deadline| deadline + time);
+                let stalled = tokio::time::sleep(time);
+                self.race(stalled, inbound, deadline).await?;
+                let written = self.race(tap.write(rest), inbound, deadline).await?;
+                if let (Ok(()), Some(at)) = (written, tap.line.all_written()) {
+                    self.shared.story.happen(Moment::Sent, at);
+                }
+                self.race(pending(), inbound, deadline).await
+            }
             _ => self.race(pending(), inbound, deadline).await,
         }
     }
@@ -312,7 +330,7 @@ fn asked(request: &Outgoing) -> http::Request<Empty<Bytes>> {
     asked
 }
 
-async fn until(deadline: Option<Instant>) {
+pub(super) async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
         None => pending().await,

@@ -48,6 +48,12 @@ impl Flight {
         self.releaser().release();
     }
 
+    /// The line has all of the request; a part may be held.
+    pub(super) fn handed_over(&self) {
+        self.shared.handed_over();
+        self.shared.note_sent();
+    }
+
     /// A handle that only releases.
     pub fn releaser(&self) -> Releaser {
         Releaser {
@@ -125,6 +131,8 @@ pub(super) struct Shared {
     pub(super) whole: bool,
     /// A single stream can be cancelled.
     streams: bool,
+    /// Other flights are on the same line, and what lets one go lets all go.
+    in_volley: bool,
     handed_over: AtomicBool,
     released: AtomicBool,
     cut: Mutex<CutState>,
@@ -147,16 +155,34 @@ impl Shared {
         streams: bool,
         hold: bool,
     ) -> Arc<Shared> {
+        Arc::new(Shared::of(story, line, whole, streams, hold))
+    }
+
+    /// As `new`, for one of several requests on one connection.
+    pub(super) fn in_volley(
+        story: Arc<Story>,
+        line: Arc<Line>,
+        whole: bool,
+        hold: bool,
+    ) -> Arc<Shared> {
         Arc::new(Shared {
+            in_volley: true,
+            ..Shared::of(story, line, whole, false, hold)
+        })
+    }
+
+    fn of(story: Arc<Story>, line: Arc<Line>, whole: bool, streams: bool, hold: bool) -> Shared {
+        Shared {
             story,
             line,
             whole,
             streams,
+            in_volley: false,
             handed_over: AtomicBool::new(false),
             released: AtomicBool::new(!hold),
             cut: Mutex::new(CutState::NotAsked),
             changed: Notify::new(),
-        })
+        }
     }
 
     fn cut_state(&self) -> MutexGuard<'_, CutState> {
@@ -171,7 +197,15 @@ impl Shared {
             return None;
         }
         self.story.set_released(Instant::now());
-        Some(self.line.release())
+        match self.line.release() {
+            // Another flight has let go what was held of this one.
+            Release::Nothing if self.in_volley => Some(
+                self.line
+                    .all_written()
+                    .map_or(Release::Nothing, Release::Gone),
+            ),
+            release => Some(release),
+        }
     }
 
     /// The second half: whoever waits is told.
@@ -214,6 +248,11 @@ impl Shared {
     /// The line has all of the request; a part may be held.
     pub(super) fn handed_over(&self) {
         self.handed_over.store(true, Ordering::Release);
+    }
+
+    /// Whether the line has had all of the request.
+    pub(super) fn was_handed_over(&self) -> bool {
+        self.handed_over.load(Ordering::Acquire)
     }
 
     /// The request is with the kernel, if all of it is.
@@ -275,6 +314,7 @@ impl Shared {
             },
             response: None,
             fault: None,
+            unread: None,
             late: None,
             connection: None,
         }

@@ -15,6 +15,10 @@ const ACK: u8 = 1;
 const END_HEADERS: u8 = 4;
 /// Beyond the numbers that streams have.
 const NO_STREAM: u32 = u32::MAX;
+/// The setting that limits how many streams may be open (RFC 9113, section 6.5.2).
+const MAX_CONCURRENT_STREAMS: u16 = 3;
+/// No peer needs more settings than that; what is beyond is not looked at.
+const MOST_SETTINGS: usize = 1024;
 /// What a client sends before its first frame.
 const PREFACE: usize = 24;
 
@@ -27,9 +31,25 @@ pub(super) struct Frames {
     stream: u32,
     /// The peer's settings have come.
     pub(super) settings_in: bool,
+    /// How many streams the peer lets us open at once, if it has said so.
+    pub(super) most_streams: Option<u32>,
+    settings: Vec<u8>,
+    /// What of all streams has gone out since `follow_all`.
+    pub(super) all: All,
     /// What hyper wrote has been flushed.
     pub(super) flushed: bool,
     pub(super) now: Stream,
+}
+
+/// All streams of a volley.
+#[derive(Debug, Default)]
+pub(super) struct All {
+    /// Streams whose headers are out.
+    pub(super) headers_out: usize,
+    /// Bytes of data that are out.
+    pub(super) data_out: u64,
+    /// Streams whose end is out.
+    pub(super) ends_out: usize,
 }
 
 /// The present stream.
@@ -101,6 +121,12 @@ impl Frames {
         };
     }
 
+    /// From now on all new streams are counted together, and none is stopped.
+    pub(super) fn follow_all(&mut self) {
+        self.follow(None);
+        self.all = All::default();
+    }
+
     /// Lets so many bytes of data pass before it stops again.
     pub(super) fn permit_data(&mut self, bytes: u64) {
         self.now.stop = Stop::Data(bytes);
@@ -121,6 +147,13 @@ impl Frames {
             let Some(frame) = step.frame else { continue };
             if step.started && frame.kind == HEADERS {
                 self.stream = frame.stream;
+            }
+            if step.finished {
+                self.all.headers_out += usize::from(frame.ends_headers());
+                self.all.ends_out += usize::from(frame.ends_stream());
+            }
+            if frame.kind == DATA {
+                self.all.data_out += step.payload as u64;
             }
             if frame.stream != self.stream {
                 continue;
@@ -149,10 +182,11 @@ impl Frames {
                 _ => usize::MAX,
             };
             let step = self.incoming.step(&bytes[passed.count..], most);
+            let payload = passed.count + step.used - step.payload;
             passed.count += step.used;
             let Some(frame) = step.frame else { continue };
-            if step.finished && frame.kind == SETTINGS && frame.flags & ACK == 0 {
-                self.settings_in = true;
+            if frame.kind == SETTINGS && frame.flags & ACK == 0 {
+                self.take_settings(&bytes[payload..passed.count], step.finished);
             }
             if frame.stream != self.stream {
                 continue;
@@ -160,6 +194,26 @@ impl Frames {
             self.now.take(frame, &step, &mut passed);
         }
         passed
+    }
+}
+
+impl Frames {
+    /// Takes some of the payload of the peer's settings, and at its end what it says.
+    fn take_settings(&mut self, payload: &[u8], finished: bool) {
+        let room = MOST_SETTINGS.saturating_sub(self.settings.len());
+        self.settings
+            .extend_from_slice(&payload[..payload.len().min(room)]);
+        if !finished {
+            return;
+        }
+        let (settings, _) = self.settings.as_chunks::<6>();
+        for [high, low, value @ ..] in settings {
+            if u16::from_be_bytes([*high, *low]) == MAX_CONCURRENT_STREAMS {
+                self.most_streams = Some(u32::from_be_bytes(*value));
+            }
+        }
+        self.settings.clear();
+        self.settings_in = true;
     }
 }
 
@@ -373,6 +427,42 @@ mod tests {
                 frames.permit_data(2);
             }
         }
+    }
+
+    #[test]
+    fn the_peer_says_how_many_streams_it_takes_however_the_bytes_come() {
+        let settings = [
+            frame(SETTINGS, 0, 0, &[0, 4, 0, 1, 0, 0, 0, 3, 0, 0, 0, 7]),
+            frame(SETTINGS, ACK, 0, b""),
+        ]
+        .concat();
+        for piece in 1..settings.len() {
+            let mut frames = Frames::new();
+            for bytes in settings.chunks(piece) {
+                frames.received(bytes);
+            }
+            assert_eq!(frames.most_streams, Some(7), "in pieces of {piece}");
+        }
+    }
+
+    #[test]
+    fn a_volley_counts_all_its_streams_and_none_before_it() {
+        let mut frames = Frames::new();
+        frames.sent(&[b'p'; PREFACE]);
+        frames.sent(&exchange(1).0);
+        frames.follow_all();
+        assert_eq!(frames.all.ends_out, 0);
+        for stream in [3, 5, 7] {
+            frames.sent(&frame(HEADERS, END_HEADERS, stream, b"head"));
+        }
+        frames.sent(&frame(DATA, 0, 3, b"dat"));
+        frames.sent(&frame(DATA, END_STREAM, 5, b"data"));
+        let All {
+            headers_out,
+            data_out,
+            ends_out,
+        } = frames.all;
+        assert_eq!((headers_out, data_out, ends_out), (3, 7, 1));
     }
 
     #[test]

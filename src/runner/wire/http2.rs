@@ -32,13 +32,13 @@ pub(super) struct Streamed {
 /// What goes out when.
 pub(super) struct Stages {
     /// Data that goes out at once.
-    first: u64,
+    pub(super) first: u64,
     /// All data that goes out.
-    kept: u64,
+    pub(super) kept: u64,
     /// The end of the stream goes out as well.
     whole: bool,
     /// Lets the last byte out.
-    open: oneshot::Sender<()>,
+    pub(super) open: oneshot::Sender<()>,
 }
 
 impl Streamed {
@@ -67,6 +67,9 @@ pub(super) fn streamed(
     }
     if request.upper_case_headers {
         return Err("HTTP/2 has no capital letters in header names".into());
+    }
+    if let Some(Fault::Stall { .. }) = fault {
+        return Err("a request over HTTP/2 cannot be stalled".into());
     }
     let body = request.body.clone().unwrap_or_default();
     let total = body.len() as u64;

@@ -22,6 +22,7 @@ mod socket;
 mod story;
 mod tap;
 mod tls;
+mod volley;
 
 #[cfg(test)]
 mod tests;

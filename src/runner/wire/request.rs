@@ -96,6 +96,14 @@ pub enum Fault {
         /// How it is closed.
         close: Close,
     },
+    /// Sends a share of the request's body, and the rest a time later. A request without a body is not
+    /// sent, nor is one over HTTP/2, and the fault does not fire.
+    Stall {
+        /// Between 0 and 1. The last byte of the body never goes with the first part.
+        share: f64,
+        /// How long the rest waits.
+        time: Duration,
+    },
     /// Gives up waiting, and leaves the connection open: a late response is still recorded.
     Timeout {
         /// Our patience, from the moment when the request was sent.
@@ -120,7 +128,7 @@ impl Fault {
             | Fault::MidBody { close, .. }
             | Fault::DropResponse { close, .. }
             | Fault::MidResponse { close, .. } => Some(close),
-            Fault::HangUp | Fault::Timeout { .. } => None,
+            Fault::HangUp | Fault::Stall { .. } | Fault::Timeout { .. } => None,
         }
     }
 }

@@ -110,6 +110,16 @@ impl Tap {
         state.last_read = None;
     }
 
+    /// From now on nothing that is read belongs to one flight alone (HTTP/2).
+    pub(super) fn follow_all(&self) {
+        let mut state = self.state();
+        if let Some(frames) = state.frames.as_mut() {
+            frames.follow_all();
+        }
+        state.flight = None;
+        state.last_read = None;
+    }
+
     /// Waits until hyper has written its request, which is when it will take a response.
     pub(super) async fn hyper_listens(&self) {
         self.until(|state| state.swallowed).await;

@@ -5,6 +5,7 @@ mod faults;
 mod http2;
 mod peer;
 mod sending;
+mod volley;
 
 use bytes::Bytes;
 

@@ -4,8 +4,12 @@ use futures::future::join_all;
 
 use super::super::*;
 
-/// What a check found: whether the promise was kept.
-type Found = Vec<(&'static str, bool)>;
+/// What a check found: whether the promise was kept; `None` where a busy machine was too late to try it.
+type Found = Vec<(&'static str, Option<bool>)>;
+
+/// How often a flaw is tried again, alone, of which something was not seen. Several windows are but a
+/// few milliseconds wide.
+const TRIES: usize = 10;
 
 /// Must a promise break under a flaw, and which others may, as races and side effects of it?
 struct Damage {
@@ -230,7 +234,10 @@ const EVERYTHING: &[&str] = &[
 async fn each_flaw_breaks_what_it_says_and_nothing_else() {
     let found = check(None).await;
     assert_eq!(found.len(), EVERYTHING.len());
-    let broken: Vec<_> = found.iter().filter(|(_, kept)| !kept).collect();
+    let broken: Vec<_> = found
+        .iter()
+        .filter(|(_, kept)| *kept == Some(false))
+        .collect();
     assert!(broken.is_empty(), "without a flaw: {broken:?}");
 
     // A few at a time, so that a burst still is one.
@@ -239,11 +246,23 @@ async fn each_flaw_breaks_what_it_says_and_nothing_else() {
         let found = join_all(flaws.iter().map(|flaw| check(Some(*flaw)))).await;
         for (flaw, found) in flaws.iter().zip(found) {
             let Damage { surely, perhaps } = damage(*flaw);
-            for (promise, kept) in found {
-                let told = surely.contains(&promise) || perhaps.contains(&promise);
-                if (!kept && !told) || (kept && surely.contains(&promise)) {
-                    wrong.push(format!("{} {promise}: kept {kept}", flaw.name()));
+            let mut found = found;
+            let mut unseen: Vec<&str> = surely.to_vec();
+            for tries in 0.. {
+                for (promise, kept) in found {
+                    let told = surely.contains(&promise) || perhaps.contains(&promise);
+                    if kept == Some(false) && !told {
+                        wrong.push(format!("{} breaks {promise}", flaw.name()));
+                    }
+                    unseen.retain(|one| kept != Some(false) || *one != promise);
                 }
+                if unseen.is_empty() || tries == TRIES {
+                    break;
+                }
+                found = check(Some(*flaw)).await;
+            }
+            for promise in unseen {
+                wrong.push(format!("{} does not break {promise}", flaw.name()));
             }
         }
     }
@@ -253,17 +272,25 @@ async fn each_flaw_breaks_what_it_says_and_nothing_else() {
 async fn check(flaw: Option<Flaw>) -> Found {
     let subject = Subject::slow(flaw, 15).await;
     let mut found = Vec::new();
-    found.extend(replays(&subject).await);
-    found.extend(scopes(&subject).await);
-    found.extend(refusals(&subject).await);
+    found.extend(tried(replays(&subject).await));
+    found.extend(tried(scopes(&subject).await));
+    found.extend(tried(refusals(&subject).await));
     found.extend(overlaps(&subject).await);
     found.extend(losses(&subject).await);
-    found.extend(keys(&subject).await);
-    found.extend(retention(&subject).await);
+    found.extend(tried(keys(&subject).await));
+    found.extend(tried(retention(&subject).await));
     found
 }
 
-async fn replays(subject: &Subject) -> Found {
+/// What no load can hinder.
+fn tried(found: Vec<(&'static str, bool)>) -> Found {
+    found
+        .into_iter()
+        .map(|(promise, kept)| (promise, Some(kept)))
+        .collect()
+}
+
+async fn replays(subject: &Subject) -> Vec<(&'static str, bool)> {
     let send = Send::payment("replay", "replay");
     let first = subject.send(&send).await;
     let again = subject.send(&send).await;
@@ -324,7 +351,7 @@ async fn replays(subject: &Subject) -> Found {
     ]
 }
 
-async fn scopes(subject: &Subject) -> Found {
+async fn scopes(subject: &Subject) -> Vec<(&'static str, bool)> {
     let send = Send::payment("scope", "scope");
     let first = subject.send(&send).await;
     let is_own = |reply: &Reply| reply.status == 201 && !reply.is_replay();
@@ -347,7 +374,7 @@ async fn scopes(subject: &Subject) -> Found {
     ]
 }
 
-async fn refusals(subject: &Subject) -> Found {
+async fn refusals(subject: &Subject) -> Vec<(&'static str, bool)> {
     let send = Send::payment("refused", "refused");
     subject.send(&send.clone().without("authorization")).await;
     let refused = subject.send(&send).await.status == 201;
@@ -371,7 +398,9 @@ async fn refusals(subject: &Subject) -> Found {
 }
 
 async fn overlaps(subject: &Subject) -> Found {
-    let mut found = Vec::new();
+    let mut found = vec![("in-flight", None), ("in-flight-changed", None)];
+    // With this one a duplicate is given a replay, after it has waited.
+    let waits = subject.api().flaw == Some(Flaw::FillsPoolWithWaiters);
     for attempt in 0..5 {
         let key = format!("flight-{attempt}");
         let send = Send::payment(&key, "flight").slow();
@@ -382,12 +411,12 @@ async fn overlaps(subject: &Subject) -> Found {
             let (duplicate, changed) = tokio::join!(subject.send(&send), subject.send(&changed));
             (seen, duplicate, changed)
         });
-        found = vec![
-            ("in-flight", duplicate.status == 409),
-            ("in-flight-changed", changed.status == 422),
-        ];
         // A replay came too late: the first request was done before its duplicate was let in.
-        if seen && !duplicate.is_replay() {
+        if seen && (waits || !duplicate.is_replay()) {
+            found = vec![
+                ("in-flight", Some(duplicate.status == 409)),
+                ("in-flight-changed", Some(changed.status == 422)),
+            ];
             break;
         }
     }
@@ -397,14 +426,14 @@ async fn overlaps(subject: &Subject) -> Found {
         .iter()
         .all(|reply| matches!(reply.status.as_u16(), 201 | 409))
         && subject.payments("burst").await == 1;
-    found.push(("burst", burst));
+    found.push(("burst", Some(burst)));
     found
 }
 
 async fn losses(subject: &Subject) -> Found {
     let mut found = Vec::new();
     for promise in ["hang-up", "lost-after-effect"] {
-        let mut kept = false;
+        let mut kept = None;
         for attempt in 0..5 {
             let mark = format!("{promise}-{attempt}");
             let send = Send::payment(&mark, &mark);
@@ -421,8 +450,9 @@ async fn losses(subject: &Subject) -> Found {
             let seen = in_flight(subject, before).await;
             while promise == "lost-after-effect" && subject.payments(&mark).await == 0 {}
             drop(stream);
-            kept = recovers(subject, &send, &mark).await;
+            let recovers = recovers(subject, &send, &mark).await;
             if seen {
+                kept = Some(recovers);
                 break;
             }
         }
@@ -437,7 +467,8 @@ async fn losses(subject: &Subject) -> Found {
     // The demo answers or closes: by then it has done with the half.
     let mut rest = Vec::new();
     let _ = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut rest).await;
-    found.push(("half-body", subject.send(&send).await.status == 201));
+    let whole = subject.send(&send).await;
+    found.push(("half-body", Some(whole.status == 201)));
     found
 }
 
@@ -454,7 +485,7 @@ async fn recovers(subject: &Subject, send: &Send, mark: &str) -> bool {
     status.is_success() && subject.payments(mark).await == 1 && subject.receipts(mark).await == 1
 }
 
-async fn keys(subject: &Subject) -> Found {
+async fn keys(subject: &Subject) -> Vec<(&'static str, bool)> {
     let missing = Send::payment("k", "missing").without("idempotency-key");
     let empty = Send::payment(" ", "empty");
     let doubled = Send::payment("double", "double").add("idempotency-key", "double");
@@ -475,7 +506,7 @@ async fn keys(subject: &Subject) -> Found {
     found
 }
 
-async fn retention(subject: &Subject) -> Found {
+async fn retention(subject: &Subject) -> Vec<(&'static str, bool)> {
     let send = Send::payment("kept", "kept");
     subject.send(&send).await;
     subject.advance(23 * 60 * 60).await;

@@ -100,17 +100,25 @@ async fn patience_ends_an_exchange_and_keeps_what_had_come() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn waiting_for_the_release_costs_no_patience() {
     let server = Server::start(Scheme::Http).await;
-    let (connection, mut peer) = server.pair().await;
-    let patience = Duration::from_millis(30);
-    let controls = Controls { patience, ..held() };
-    let flight = connection.prepare(post("a"), controls).await;
-    peer.read_until("\r\n\r\n").await;
-    // Longer than the patience, on purpose: this is what must not matter.
-    tokio::time::sleep(patience * 2).await;
-    flight.release();
-    assert_eq!(peer.read(1).await, "a");
-    peer.write(OK).await;
-    assert_eq!(flight.done().await.ending, Ending::Answered);
+    for patience in [30, 120, 480, 1_920, 7_680].map(Duration::from_millis) {
+        let (connection, mut peer) = server.pair().await;
+        let controls = Controls { patience, ..held() };
+        let flight = connection.prepare(post("a"), controls).await;
+        peer.read_until("\r\n\r\n").await;
+        // Longer than the patience, on purpose: this is what must not matter.
+        tokio::time::sleep(patience * 2).await;
+        let released = Instant::now();
+        flight.release();
+        assert_eq!(peer.read(1).await, "a");
+        peer.write(OK).await;
+        let ending = flight.done().await.ending;
+        // A busy machine may need longer than the patience for this itself: then it gets more.
+        if released.elapsed() < patience {
+            assert_eq!(ending, Ending::Answered);
+            return;
+        }
+    }
+    panic!("this machine is too busy to answer within seconds");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

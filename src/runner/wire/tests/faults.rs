@@ -318,3 +318,46 @@ async fn mid_response_without_a_body_is_answered_and_not_fired() {
         assert!(done.response.unwrap().complete);
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_is_stalled_goes_on_later_and_is_answered() {
+    for scheme in BOTH {
+        for hold in [Hold::Nothing, Hold::LastByte, Hold::Everything] {
+            let server = Server::start(scheme).await;
+            let (connection, mut peer) = server.pair().await;
+            let time = Duration::from_millis(40);
+            let controls = Controls {
+                hold,
+                ..with(Fault::Stall { share: 0.6, time })
+            };
+            let flight = connection.prepare(post("hello"), controls).await;
+            flight.release();
+            peer.read_until("\r\n\r\nhel").await;
+            assert_eq!(flight.sent_at(), None, "{hold:?}");
+            assert_eq!(peer.read(2).await, "lo");
+            peer.write(OK).await;
+            let done = flight.done().await;
+            assert!(fired(&done), "{scheme:?} {hold:?}: {:?}", done.fault);
+            assert_eq!(done.ending, Ending::Answered);
+            let sent = done.times.sent.unwrap();
+            assert!(sent >= done.times.released.unwrap() + time);
+            assert!(done.response.unwrap().complete && done.connection.is_some());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_stall_that_the_answer_forestalls_is_not_fired() {
+    let server = Server::start(Scheme::Http).await;
+    let (connection, mut peer) = server.pair().await;
+    let controls = with(Fault::Stall {
+        share: 0.5,
+        time: Duration::from_secs(60),
+    });
+    let flight = connection.prepare(post("hello"), controls).await;
+    peer.read_until("\r\n\r\nhe").await;
+    peer.write(OK).await;
+    let done = flight.done().await;
+    assert!(!fired(&done));
+    assert_eq!((done.ending, done.times.sent), (Ending::Answered, None));
+}

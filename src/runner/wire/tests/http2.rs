@@ -18,27 +18,32 @@ use crate::runner::wire::tests::peer::{End, SOON, Server};
 use crate::runner::wire::tests::*;
 use crate::runner::wire::*;
 
-type Body = BoxBody<Bytes, Infallible>;
+pub(super) type Body = BoxBody<Bytes, Infallible>;
 
 /// A request that reached the handler, which answers when the test says so.
-struct Call {
-    head: http::request::Parts,
-    body: Incoming,
-    reply: oneshot::Sender<http::Response<Body>>,
+pub(super) struct Call {
+    pub(super) head: http::request::Parts,
+    pub(super) body: Incoming,
+    pub(super) reply: oneshot::Sender<http::Response<Body>>,
 }
 
 /// An HTTP/2 server whose handler is the test.
-struct Handler {
-    calls: mpsc::UnboundedReceiver<Call>,
+pub(super) struct Handler {
+    pub(super) calls: mpsc::UnboundedReceiver<Call>,
     carrier: JoinHandle<Result<(), hyper::Error>>,
 }
 
 impl Handler {
-    async fn call(&mut self) -> Call {
+    pub(super) async fn call(&mut self) -> Call {
         tokio::time::timeout(SOON, self.calls.recv())
             .await
             .unwrap()
             .unwrap()
+    }
+
+    /// Ends the connection, whatever is under way.
+    pub(super) fn stop(self) {
+        self.carrier.abort();
     }
 
     /// How the connection ended. Nobody may have called since the last call.
@@ -76,14 +81,14 @@ impl Call {
     }
 
     /// Takes the whole body and answers it.
-    async fn answer(self, body: &'static str) {
+    pub(super) async fn answer(self, body: &'static str) {
         let (_, reply) = self.whole_body().await;
         let body = Full::new(Bytes::from(body)).boxed();
         reply.send(http::Response::new(body)).unwrap();
     }
 }
 
-async fn start(scheme: Scheme) -> Server {
+pub(super) async fn start(scheme: Scheme) -> Server {
     let version = match scheme {
         Scheme::Http => Version::Http2,
         Scheme::Https => Version::Auto,
@@ -91,7 +96,7 @@ async fn start(scheme: Scheme) -> Server {
     Server::start_with(scheme, version, &["h2", "http/1.1"]).await
 }
 
-async fn pair(server: &Server) -> (Connection, Handler) {
+pub(super) async fn pair(server: &Server) -> (Connection, Handler) {
     let (told, calls) = mpsc::unbounded_channel();
     let serve = async {
         let io = TokioIo::new(server.accept().await.into_io());
@@ -110,7 +115,7 @@ async fn pair(server: &Server) -> (Connection, Handler) {
     (connection.unwrap(), handler)
 }
 
-fn get() -> Outgoing {
+pub(super) fn get() -> Outgoing {
     Outgoing {
         method: http::Method::GET,
         body: None,

@@ -1,4 +1,5 @@
-//! By how much this machine wakes up late: what a pause of a client cannot be told apart from.
+//! By how much this machine wakes up late: what a pause of a client cannot be told apart from, and what
+//! a target that is late may be late by.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ const SLEEP: Duration = Duration::from_millis(5);
 
 /// Measures until it is asked or dropped.
 #[derive(Debug)]
-pub(super) struct Lateness {
+pub struct Lateness {
     late: Arc<Mutex<Vec<Duration>>>,
     task: JoinHandle<()>,
 }
@@ -22,7 +23,7 @@ impl Drop for Lateness {
 
 impl Lateness {
     /// Begins to measure.
-    pub(super) fn measure() -> Lateness {
+    pub fn measure() -> Lateness {
         let late = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&late);
         let task = tokio::spawn(async move {
@@ -39,7 +40,7 @@ impl Lateness {
     }
 
     /// What nine of ten sleeps were no later than.
-    pub(super) fn usual(&self) -> Duration {
+    pub fn usual(&self) -> Duration {
         let mut late = self
             .late
             .lock()
