@@ -456,7 +456,8 @@ pub(super) fn micros(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
-/// The names of the contracts in use, once each.
+/// The names of the contracts in use, once each. What promises nothing is not worth a name beside one
+/// that does.
 pub(super) fn contract_names(contracts: &BTreeMap<String, Contract>) -> String {
     let mut names: Vec<&str> = contracts
         .values()
@@ -464,6 +465,9 @@ pub(super) fn contract_names(contracts: &BTreeMap<String, Contract>) -> String {
         .collect();
     names.sort_unstable();
     names.dedup();
+    if names.len() > 1 {
+        names.retain(|name| *name != "generic");
+    }
     names.join(", ")
 }
 
