@@ -28,6 +28,7 @@ pub mod promise;
 pub mod report;
 pub mod runner;
 pub mod scenario;
+pub mod signal;
 pub mod target;
 pub mod target_check;
 pub mod transcript;

@@ -312,6 +312,11 @@ impl Fit<'_> {
                 .as_ref()
                 .is_none_or(|consumer| consumer.publish.is_none()),
             Need::Signature => self.operation.signing.is_some(),
+            Need::Signals => self
+                .target
+                .documents
+                .as_ref()
+                .is_some_and(|documents| documents.metrics.is_some()),
             Need::Documents => self.target.documents.is_some(),
             Need::Sink => self.target.sink.is_some() && self.operation.events.is_some(),
             Need::Outage => self.sink(|sink| sink.outage.is_some()),
@@ -351,6 +356,9 @@ impl Fit<'_> {
             Need::Consumer => format!("{name} receives no events (kind: consumer)"),
             Need::Posted => format!("{name} is published: its receiver answers nobody"),
             Need::Signature => format!("how {name} is signed is not said (sign)"),
+            Need::Signals => {
+                "the target file names no page of metrics (documents.metrics)".to_owned()
+            }
             Need::Documents => "the target file names no documents".to_owned(),
             Need::Sink => format!(
                 "{name} declares no events that our receiver could get (sink, and effects.NAME.webhook)"

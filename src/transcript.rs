@@ -11,8 +11,9 @@ mod written;
 
 use crate::outcome::Outcome;
 use crate::scenario::{LookupBy, OperationRole, PrincipalRole, Receiving, StepName};
+use crate::signal::Signal;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// One case of a scenario on one operation.
@@ -175,6 +176,9 @@ pub struct Round {
     /// The events that our receiver got for the requests of the round, in the order of coming.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deliveries: Vec<EventDelivery>,
+    /// What the target counted of itself, in the order of reading.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<SignalReading>,
     /// Implicit assumptions that did not hold: a fault that did not fire, a moment that never came.
     pub broken: Vec<String>,
     /// By how much this machine woke up late meanwhile: nine of ten short sleeps were no later.
@@ -639,6 +643,18 @@ pub struct EventDelivery {
     pub body: String,
     /// A digest of the whole body.
     pub body_digest: String,
+}
+
+/// What the target counted of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SignalReading {
+    /// The reading's name.
+    pub name: StepName,
+    /// When it was read.
+    #[serde(rename = "at_micros", with = "written::micros")]
+    pub at: Duration,
+    /// The counts, or why they could not be read.
+    pub counts: Result<BTreeMap<Signal, f64>, String>,
 }
 
 /// How a retry went.

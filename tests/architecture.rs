@@ -11,15 +11,16 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("outcome", &[]),
     ("process", &[]),
     ("promise", &[]),
+    ("signal", &[]),
     ("verdict", &[]),
     ("yaml", &[]),
     ("demo", &[]),
     ("demo_client", &[]),
     (
         "scenario",
-        &["checklist", "hook", "outcome", "promise", "yaml"],
+        &["checklist", "hook", "outcome", "promise", "signal", "yaml"],
     ),
-    ("transcript", &["hook", "outcome", "scenario"]),
+    ("transcript", &["hook", "outcome", "scenario", "signal"]),
     (
         "contract",
         &[
@@ -32,7 +33,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("openapi", &[]),
-    ("target", &["hook", "yaml"]),
+    ("target", &["hook", "signal", "yaml"]),
     ("target_check", &[]),
     (
         "plan",
@@ -57,6 +58,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "process",
             "promise",
             "scenario",
+            "signal",
             "target",
             "target_check",
             "transcript",
@@ -83,6 +85,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "outcome",
             "promise",
             "scenario",
+            "signal",
             "transcript",
             "verdict",
         ],

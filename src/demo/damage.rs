@@ -602,6 +602,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::DropsNoticesWithoutId => surely(consumer::DROPS_NOTICES_WITHOUT_ID),
         Flaw::TakesAccountForNotice => surely(consumer::TAKES_ACCOUNT_FOR_NOTICE),
         Flaw::KeepsNoticesInMemory => surely(consumer::KEEPS_NOTICES_IN_MEMORY),
+        Flaw::CountsNoDuplicates | Flaw::CountsTwice => surely(downstream::COUNTS_WRONG),
         Flaw::DocumentsKeyElsewhere => surely(downstream::DOCUMENTS_KEY_ELSEWHERE),
         Flaw::DocumentsRetryAfterNobodySends => {
             surely(downstream::DOCUMENTS_RETRY_AFTER_NOBODY_SENDS)

@@ -665,6 +665,16 @@ flaws! {
         says: "Keeps the ids of handled notices in the memory of the process.",
         reports: &[],
     }
+    CountsNoDuplicates {
+        id: "D03", tier: Two, name: "counts-no-duplicates",
+        says: "Counts neither its replays nor its conflicts.",
+        reports: &[],
+    }
+    CountsTwice {
+        id: "D04", tier: Two, name: "counts-twice",
+        says: "Counts each replay and each conflict twice.",
+        reports: &[],
+    }
     DocumentsKeyElsewhere {
         id: "D01", tier: Two, name: "documents-key-elsewhere",
         says: "Documents another header for the key than the one that it reads.",

@@ -20,7 +20,7 @@ use super::manners::Manners;
 use super::operation::Operation;
 use super::policy::{InProgress, Policy, Precedence, StoreDown};
 use super::store::{Keeping, Store, StoreError};
-use super::switches::Switches;
+use super::switches::{Event, Switches};
 
 /// The workers of the pool that `fills-pool-with-waiters` has.
 const WORKERS_OF_POOL: usize = 16;
@@ -372,6 +372,7 @@ impl Keyed {
         let detail = "A request with this key is being worked on. Ask again in 1 s.";
         let (InProgress::Refuse(look) | InProgress::Wait(_, look) | InProgress::Accept(look)) =
             &self.policy.in_progress;
+        self.note(Event::InProgress);
         let mut refusal = Answer::refusal(Problem::InProgress, detail, look, None);
         if self.flaw == Some(Flaw::AnswersConflictsAlike) {
             refusal.retry_after = None;
@@ -397,6 +398,16 @@ impl Keyed {
             keeping,
             looks_again: false,
         })
+    }
+
+    /// Counts what befell a key.
+    pub fn note(&self, event: Event) {
+        let times = match self.flaw {
+            Some(Flaw::CountsNoDuplicates) => 0,
+            Some(Flaw::CountsTwice) => 2,
+            _ => 1,
+        };
+        self.switches.count(event, times);
     }
 
     /// Whether what fails once for a mark has yet to fail; from now on it has.

@@ -21,6 +21,7 @@ use super::outbox;
 use super::policy::{Deleted, Expired, Gives, Mismatch, Refusal, Wording};
 use super::rewording::written_anew;
 use super::store::{Finish, Keeping, StoreError, Stored};
+use super::switches::Event;
 
 /// How long `guesses-intent-from-payload` takes an equal payload for the same intent, in
 /// milliseconds.
@@ -268,6 +269,7 @@ impl Keyed {
 
     /// The stored answer, marked as a replay.
     pub(super) fn replay(&self, stored: Stored) -> Answer {
+        self.note(Event::Replay);
         let mut answer = Answer {
             replayed: true,
             ..stored.answer
@@ -294,6 +296,7 @@ impl Keyed {
 
     /// The refusal of another request under a used key.
     pub(super) fn key_reused(&self, stored: Option<&Stored>) -> Answer {
+        self.note(Event::Mismatch);
         match self.flaw {
             Some(Flaw::AnswersMismatchWith500) => return Answer::internal(),
             Some(Flaw::AnswersConflictsAlike) => return self.in_progress(),

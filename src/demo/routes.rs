@@ -35,6 +35,7 @@ pub fn router(api: Arc<Keyed>) -> Router {
     Router::new()
         .route("/healthz", get(health))
         .route("/openapi.json", get(describe))
+        .route("/metrics", get(metrics))
         .route("/payments", get(list_payments).post(pay))
         .route("/payments/batch", post(pay_batch))
         .route("/accounts/{name}/payments", post(pay_for))
@@ -66,6 +67,10 @@ pub fn router(api: Arc<Keyed>) -> Router {
 /// Answers that the listener is up.
 pub async fn health() -> Answer {
     Answer::json(StatusCode::OK, &json!({"status": "ok"}))
+}
+
+async fn metrics(State(api): Api) -> String {
+    api.switches.metrics()
 }
 
 async fn describe(State(api): Api) -> Answer {

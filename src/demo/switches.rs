@@ -1,7 +1,7 @@
 //! What a tester can switch about a running demo, and the rate limit that can be met on purpose.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,9 +22,52 @@ pub struct Switches {
     store_down: AtomicBool,
     /// When the last requests of the limited class were taken.
     taken: Mutex<VecDeque<Instant>>,
+    /// How often what befell a key.
+    counts: [AtomicU64; 3],
+}
+
+/// What befalls keys, and is counted.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// A request was answered from memory.
+    Replay,
+    /// Another payload came under a used key.
+    Mismatch,
+    /// A request came whose key was being worked on.
+    InProgress,
 }
 
 impl Switches {
+    /// Counts so many of what befell a key.
+    pub fn count(&self, event: Event, times: u64) {
+        self.counts[event as usize].fetch_add(times, Ordering::Relaxed);
+    }
+
+    /// The counts in the text format of Prometheus.
+    pub fn metrics(&self) -> String {
+        let lines = [
+            ("replays", Event::Replay, "Requests answered from memory."),
+            (
+                "mismatches",
+                Event::Mismatch,
+                "Other payloads under a used key.",
+            ),
+            (
+                "in_progress",
+                Event::InProgress,
+                "Requests whose key was being worked on.",
+            ),
+        ];
+        lines
+            .map(|(name, event, help)| {
+                let count = self.counts[event as usize].load(Ordering::Relaxed);
+                format!(
+                    "# HELP demo_key_{name}_total {help}\n# TYPE demo_key_{name}_total counter\ndemo_key_{name}_total {count}\n"
+                )
+            })
+            .concat()
+    }
+
     /// Takes the grant away, or gives it back.
     pub fn revoke(&self, revoked: bool) {
         self.revoked.store(revoked, Ordering::SeqCst);

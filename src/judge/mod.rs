@@ -6,6 +6,7 @@ mod answered;
 mod backends;
 mod bounded;
 pub mod client;
+mod counted;
 mod documented;
 mod effects;
 mod events;
@@ -162,6 +163,7 @@ fn rule(view: &View<'_>, check: &Check) -> Ruling {
         Check::TwoResources { of } => two_resources::rule(view, of),
         Check::Exists { of } => exists::rule(view, of),
         Check::NothingForeign { of, from, r#in } => nothing_foreign::rule(view, of, from, *r#in),
+        Check::Counted(claim) => counted::rule(view, claim),
         Check::Bounded { probe } => bounded::rule(view, probe.as_deref()),
         Check::Events { claim, marker } => events::rule(view, *claim, marker),
         Check::Agrees { of, with } => agrees::rule(view, of, with),

@@ -58,6 +58,7 @@ fn unfit_step(case: &Case, step: &Step) -> Option<String> {
         | Step::Cleanup { .. }
         | Step::Lookup(_)
         | Step::Sink { .. }
+        | Step::Signals { .. }
         | Step::Recheck { .. } => Some("it does more than send requests".to_owned()),
     }
 }

@@ -28,32 +28,38 @@ impl World {
         })
     }
 
-    /// Reads a file beside the target file, or what a URL or the API itself gives.
-    async fn read_document(&self, place: &str) -> Result<Arc<Document>, String> {
+    /// The text of a page: of the API itself (`GET /path`), or of a URL.
+    pub(super) async fn page(&self, place: &str) -> Result<String, String> {
         let of_the_api = place.strip_prefix("GET ").map(|path| {
             let base = self.bases[0].as_str().trim_end_matches('/');
             format!("{base}{path}")
         });
         let place = of_the_api.as_deref().unwrap_or(place);
-        let text = if place.starts_with("http://") || place.starts_with("https://") {
-            let url = Url::parse(place).map_err(|error| format!("`{place}` is no URL: {error}"))?;
-            let query = url.query().map(|query| format!("?{query}"));
-            let asked = Rendered {
-                method: "GET".to_owned(),
-                origin: url.origin().ascii_serialization(),
-                path_and_query: format!("{}{}", url.path(), query.unwrap_or_default()),
-                headers: Vec::new(),
-                body: None,
-                sent: None,
-                chunked: false,
-                upper_case_headers: false,
-                intent: Vec::new(),
-            };
-            let fetched = self.fetch(&asked, self.target.timeout).await?;
-            if !(200..300).contains(&fetched.status) {
-                return Err(format!("{place} answered {}", self.told(&fetched)));
-            }
-            String::from_utf8_lossy(&fetched.body).into_owned()
+        let url = Url::parse(place).map_err(|error| format!("`{place}` is no URL: {error}"))?;
+        let query = url.query().map(|query| format!("?{query}"));
+        let asked = Rendered {
+            method: "GET".to_owned(),
+            origin: url.origin().ascii_serialization(),
+            path_and_query: format!("{}{}", url.path(), query.unwrap_or_default()),
+            headers: Vec::new(),
+            body: None,
+            sent: None,
+            chunked: false,
+            upper_case_headers: false,
+            intent: Vec::new(),
+        };
+        let fetched = self.fetch(&asked, self.target.timeout).await?;
+        if !(200..300).contains(&fetched.status) {
+            return Err(format!("{place} answered {}", self.told(&fetched)));
+        }
+        Ok(String::from_utf8_lossy(&fetched.body).into_owned())
+    }
+
+    /// Reads a file beside the target file, or what a URL or the API itself gives.
+    async fn read_document(&self, place: &str) -> Result<Arc<Document>, String> {
+        let is_asked = ["GET ", "http://", "https://"];
+        let text = if is_asked.iter().any(|begin| place.starts_with(begin)) {
+            self.page(place).await?
         } else {
             let path = self.folder.join(place);
             let read = tokio::fs::read_to_string(&path).await;

@@ -31,6 +31,7 @@ mod server;
 mod settle;
 mod sighting;
 mod sign;
+mod signals;
 mod sink;
 mod spec;
 mod timing;

@@ -262,6 +262,10 @@ impl<'a> RoundRun<'a> {
                 self.settle(&ReadingKind::Named(name.clone())).await;
                 Ok(())
             }
+            Step::Signals { name } => {
+                self.read_signals(name).await;
+                Ok(())
+            }
             Step::Prepare { name, principal } => {
                 let spec = locked(&self.names).prepare(name, *principal);
                 let operation = self.world().operation(&self.context.cast.subject)?;

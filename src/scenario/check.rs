@@ -226,6 +226,7 @@ fn check_step(step: &Step, node: &Node, around: &Around<'_>, problems: &mut Prob
         }
         Step::Wait(_)
         | Step::Read { .. }
+        | Step::Signals { .. }
         | Step::Prepare { .. }
         | Step::Sink { .. }
         | Step::Recheck { .. }
@@ -425,6 +426,17 @@ fn check_references(expectation: &Expectation, node: &Node, case: &Case, problem
                     .at(place(fields, "", reading))
                     .help(format!("add a step `read: {{ as: {reading} }}`")),
             );
+        }
+    }
+    if let Check::Counted(claim) = &expectation.check {
+        for reading in [&claim.from, &claim.to] {
+            if !matches!(case.step(reading), Some(Step::Signals { .. })) {
+                problems.push(
+                    Diagnostic::error(format!("there is no reading `{reading}` of signals"))
+                        .at(place(fields, "", reading))
+                        .help(format!("add a step `signals: {{ as: {reading} }}`")),
+                );
+            }
         }
     }
     check_marker(expectation, fields, case, problems);

@@ -4,6 +4,7 @@ use super::request::Marker;
 use super::{Moment, OperationRole, StepName};
 use crate::outcome::Outcome;
 use crate::promise::{Level, Promise};
+use crate::signal::Signal;
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -130,6 +131,21 @@ impl DocumentedPart {
     }
 }
 
+/// What is claimed of a count.
+#[derive(Clone, Debug)]
+pub struct SignalClaim {
+    /// The count.
+    pub signal: Signal,
+    /// The step that provoked it.
+    pub of: StepName,
+    /// Which of its answers count.
+    pub is: Outcome,
+    /// The reading before.
+    pub from: StepName,
+    /// The reading after.
+    pub to: StepName,
+}
+
 /// The kinds of checks.
 #[derive(Clone, Debug)]
 pub enum Check {
@@ -210,6 +226,8 @@ pub enum Check {
         /// The step that shows it, where one does.
         of: Option<StepName>,
     },
+    /// What the target says that it counted is what was provoked.
+    Counted(SignalClaim),
     /// What both answers say of one resource is the same.
     Agrees {
         /// The look-up.
@@ -346,6 +364,7 @@ impl Check {
                 steps.push(from);
                 steps
             }
+            Check::Counted(claim) => vec![&claim.of],
             Check::Keeps { of, .. }
             | Check::Exists { of }
             | Check::RetryAfter { of }

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 pub use expectation::{
     Bound, Check, Condition, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound,
-    SeekIn,
+    SeekIn, SignalClaim,
 };
 pub use fault::{Close, Fault, ResponsePart};
 pub use first_sent::FirstSent;
@@ -173,6 +173,8 @@ pub enum Need {
     Outage,
     /// Events that come in the order of what they announce.
     OrderedEvents,
+    /// Counts that the target keeps of what befalls its keys.
+    Signals,
     /// Documents that can be held against the target.
     Documents,
     /// Two base URLs of one API.
@@ -292,6 +294,11 @@ pub enum Step {
         /// All of them instead, for as long as the target says that it bears it.
         outage: bool,
     },
+    /// A named reading of the counts that the target keeps of itself.
+    Signals {
+        /// The reading's name.
+        name: StepName,
+    },
     /// Every live key of the run, sent once more.
     Recheck {
         /// The step's name.
@@ -308,9 +315,10 @@ impl Step {
             Step::Send { request, .. }
             | Step::Burst { request, .. }
             | Step::Retry { request, .. } => Some(&request.name),
-            Step::Read { name } | Step::Prepare { name, .. } | Step::Recheck { name, .. } => {
-                Some(name)
-            }
+            Step::Signals { name }
+            | Step::Read { name }
+            | Step::Prepare { name, .. }
+            | Step::Recheck { name, .. } => Some(name),
             Step::Sink { name, .. } => name.as_deref(),
             Step::Lookup(lookup) => Some(&lookup.name),
             Step::Together(_)

@@ -272,9 +272,9 @@ pub(super) fn read_steps(nodes: &[Node], problems: &mut Vec<Diagnostic>) -> Vec<
     steps
 }
 
-const STEPS: [&str; 13] = [
-    "send", "burst", "retry", "together", "wait", "elapse", "read", "prepare", "hook", "lookup",
-    "sink", "cleanup", "recheck",
+const STEPS: [&str; 14] = [
+    "signals", "send", "burst", "retry", "together", "wait", "elapse", "read", "prepare", "hook",
+    "lookup", "sink", "cleanup", "recheck",
 ];
 
 fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<Step, Diagnostic> {
@@ -328,7 +328,7 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 patience: fields.r#for.map_or(Duration::from_secs(65), |time| time.0),
             })
         }
-        "read" | "prepare" | "recheck" | "sink" | "lookup" if inside_together => {
+        "read" | "signals" | "prepare" | "recheck" | "sink" | "lookup" if inside_together => {
             Err(Diagnostic::error(format!(
                 "a together holds no {kind}: it would not know when"
             ))
@@ -373,6 +373,14 @@ fn read_step(node: &Node, unnamed: &mut usize, inside_together: bool) -> Result<
                 r#as: StepName,
             }
             yaml::decode::<ReadFields>(body).map(|fields| Step::Read { name: fields.r#as })
+        }
+        "signals" => {
+            #[derive(Deserialize)]
+            #[serde(deny_unknown_fields)]
+            struct SignalsFields {
+                r#as: StepName,
+            }
+            yaml::decode::<SignalsFields>(body).map(|fields| Step::Signals { name: fields.r#as })
         }
         "prepare" => {
             #[derive(Deserialize)]

@@ -2,7 +2,7 @@
 
 use super::expectation::{
     Bound, Check, Condition, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound,
-    SeekIn,
+    SeekIn, SignalClaim,
 };
 use super::moment::FixedTime;
 use super::request::Marker;
@@ -10,6 +10,7 @@ use super::shape::OneOrMany;
 use super::{Moment, OperationRole, StepName};
 use crate::outcome::Outcome;
 use crate::promise::{Level, Promise};
+use crate::signal::Signal;
 use crate::yaml::{self, Diagnostic, Node};
 use serde::Deserialize;
 
@@ -63,7 +64,8 @@ impl<'de> Deserialize<'de> for OutcomeWord {
 }
 
 /// The names of the kinds, for messages.
-const KINDS: [&str; 23] = [
+const KINDS: [&str; 24] = [
+    "counted",
     "effects",
     "outcome",
     "keeps",
@@ -256,6 +258,16 @@ struct JsonFields {
 struct DocumentedFields {
     what: DocumentedPart,
     of: Option<StepName>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CountedFields {
+    signal: Signal,
+    of: StepName,
+    is: OutcomeSet,
+    from: StepName,
+    to: StepName,
 }
 
 #[derive(Deserialize)]
@@ -487,6 +499,18 @@ impl Expectation {
                     of: fields.of,
                 };
                 (check, id)
+            }
+            "counted" => {
+                let fields: CountedFields = yaml::decode(&own)?;
+                let id = format!("counted:{}", fields.signal.name());
+                let claim = SignalClaim {
+                    signal: fields.signal,
+                    of: fields.of,
+                    is: fields.is.0,
+                    from: fields.from,
+                    to: fields.to,
+                };
+                (Check::Counted(claim), id)
             }
             "agrees" => {
                 let fields: OverlapFields = yaml::decode(&own)?;

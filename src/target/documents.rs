@@ -1,5 +1,7 @@
 //! What the target's documents say, as the target file tells it.
 
+use crate::signal::Signal;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The documents of a target.
@@ -11,6 +13,10 @@ pub struct Documents {
     pub url: Option<String>,
     /// For how long a key is remembered.
     pub retention: Option<Duration>,
+    /// A page in the text format of Prometheus: a URL, or `GET /path` of the API itself.
+    pub metrics: Option<String>,
+    /// The samples on it that count what befalls keys, such as `replays_total{path="/payments"}`.
+    pub signals: BTreeMap<Signal, String>,
     /// Whose keys are one space: one of [`SCOPES`].
     pub scope: Option<String>,
 }

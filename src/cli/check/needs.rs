@@ -69,6 +69,12 @@ fn need(reason: &str) -> String {
         "effects"
     } else if has("declares no events") {
         "sink and webhook"
+    } else if has("receives no events") {
+        "an operation of `kind: consumer`"
+    } else if has("which outage of a receiver") {
+        "sink.outage"
+    } else if has("names no page of metrics") {
+        "documents.metrics and documents.signals"
     } else if has("names no documents") {
         "documents"
     } else if has("declares no lookup") {

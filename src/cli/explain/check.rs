@@ -80,6 +80,14 @@ fn check(check: &Check) -> String {
                 names(of)
             )
         }
+        Check::Counted(claim) => format!(
+            "From `{}` to `{}` the API counts as many {} as answers to `{}` are {}",
+            claim.from,
+            claim.to,
+            claim.signal.name(),
+            claim.of,
+            claim.is
+        ),
         Check::Bounded { probe } => match probe {
             Some(probe) => format!("The probe `{probe}` keeps its bound"),
             None => "Every probe with a bound keeps it".to_owned(),

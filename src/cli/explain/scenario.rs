@@ -173,6 +173,7 @@ fn need(need: Need) -> &'static str {
         Need::Bound => "a probe with a bound",
         Need::Prepare => "something that is asked for before the request",
         Need::Lookup => "a declared look-up",
+        Need::Signals => "counts that the API keeps of what befalls its keys",
         Need::Documents => "documents that can be held against the API",
         Need::Consumer => "an operation that receives events",
         Need::Posted => "events that their receiver answers itself",

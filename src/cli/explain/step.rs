@@ -104,6 +104,9 @@ fn sentence(step: &Step) -> String {
             format!("Let {time} pass in the target, {}.", moment(at, "it"))
         }
         Step::Read { name } => format!("Read all probes, as `{name}`."),
+        Step::Signals { name } => {
+            format!("Read the counts that the API keeps of itself, as `{name}`.")
+        }
         Step::Prepare { name, principal } => format!(
             "Ask for what the operation needs beforehand, as `{name}`, as {}.",
             principal.name()

@@ -1,5 +1,8 @@
 //! What the target's documents say.
 
+use std::collections::BTreeMap;
+
+use crate::signal::Signal;
 use crate::yaml::Node;
 
 use super::reader::Reader;
@@ -14,17 +17,21 @@ impl Reader<'_> {
         let url = fields.take("url");
         let retention = fields.take("retention");
         let scope = fields.take("scope");
+        let metrics = fields.take("metrics");
+        let signals = fields.take("signals");
         fields.unsupported("retryable");
-        if fields.finish() && openapi.or(retention).or(scope).is_none() {
+        if fields.finish() && openapi.or(retention).or(scope).or(metrics).is_none() {
             self.error(
                 &node.span,
-                "`documents` names nothing that could be held against the API: add openapi, retention or scope",
+                "`documents` names nothing that could be held against the API: add openapi, retention, scope or metrics",
             );
         }
         Documents {
             openapi: openapi.and_then(|node| self.text(node, "a path or a URL")),
             url: url.and_then(|node| self.text(node, "a URL")),
             retention: retention.and_then(|node| self.duration(node, "retention")),
+            metrics: metrics.and_then(|node| self.text(node, "a URL, or GET /path")),
+            signals: signals.map(|node| self.signals(node)).unwrap_or_default(),
             scope: scope.and_then(|node| {
                 let word = self.text(node, "a scope")?;
                 if SCOPES.contains(&word.as_str()) {
@@ -34,5 +41,22 @@ impl Reader<'_> {
                 None
             }),
         }
+    }
+
+    /// The samples that count what befalls keys.
+    fn signals(&self, node: &Node) -> BTreeMap<Signal, String> {
+        let mut signals = BTreeMap::new();
+        for entry in self.entries(node, "signals") {
+            let known = Signal::ALL.into_iter();
+            let Some(signal) = known.clone().find(|signal| signal.name() == entry.key) else {
+                let names: Vec<&str> = known.map(Signal::name).collect();
+                self.unknown(&entry.key_span, "signal", &entry.key, &names);
+                continue;
+            };
+            if let Some(sample) = self.text(&entry.value, "the name of a sample") {
+                signals.insert(signal, sample);
+            }
+        }
+        signals
     }
 }

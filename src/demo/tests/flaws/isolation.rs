@@ -192,6 +192,8 @@ fn damage(flaw: Flaw) -> Damage {
         | Flaw::CrashesOnBadSignature
         | Flaw::HidesBadSignatures
         | Flaw::HandlesNoticesWithoutId
+        | Flaw::CountsNoDuplicates
+        | Flaw::CountsTwice
         | Flaw::DropsNoticesWithoutId
         | Flaw::TakesAccountForNotice
         | Flaw::KeepsNoticesInMemory => (&[], &[]),

@@ -1,0 +1,95 @@
+//! `counted`: what the target says that it counted is what was provoked.
+
+use super::ruling::Ruling;
+use super::view::{View, number};
+use crate::scenario::SignalClaim;
+use crate::transcript::SignalReading;
+
+/// Differences that are mere rounding.
+const ROUNDING: f64 = 1e-6;
+
+/// Rules on one round.
+pub(super) fn rule(view: &View<'_>, claim: &SignalClaim) -> Ruling {
+    let name = claim.signal.name();
+    let provoked = view
+        .standing(&claim.of)
+        .iter()
+        .filter(|(_, exchange)| exchange.outcome.is_within(claim.is) && exchange.response.is_some())
+        .count();
+    if provoked == 0 {
+        let says = format!("no answer to `{}` was {}", claim.of, claim.is);
+        return Ruling::nothing(says);
+    }
+    let count = |wanted: &str| -> Result<f64, String> {
+        let reading: Option<&SignalReading> = view
+            .round
+            .signals
+            .iter()
+            .find(|reading| reading.name == wanted);
+        let reading = reading.ok_or_else(|| format!("`{wanted}` was not read"))?;
+        let counts = reading.counts.as_ref().map_err(Clone::clone)?;
+        let count = counts.get(&claim.signal).copied();
+        count.ok_or_else(|| format!("the target file names no count of {name} (documents.signals)"))
+    };
+    let (before, after) = match (count(&claim.from), count(&claim.to)) {
+        (Ok(before), Ok(after)) => (before, after),
+        (Err(why), _) | (_, Err(why)) => return Ruling::nothing(why),
+    };
+    let counted = after - before;
+    let wanted = provoked as f64;
+    if (counted - wanted).abs() < ROUNDING {
+        return Ruling::held(format!(
+            "{} {name} were counted, as many as were provoked",
+            number(provoked)
+        ));
+    }
+    Ruling::broken(match counted.abs() < ROUNDING {
+        true => format!(
+            "of {} {name} none was counted: the API does not see them",
+            number(provoked)
+        ),
+        false => format!(
+            "{} {name} were provoked, and {counted} counted",
+            number(provoked)
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::judge::sample::{contract, judged, paid, round, scenario};
+    use crate::signal::Signal;
+    use crate::transcript::SignalReading;
+    use crate::verdict::Verdict;
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    fn counted(before: f64, after: f64) -> (Verdict, String) {
+        let scenario = scenario(
+            "steps:\n  - send: { as: first, key: fresh }\n  - signals: { as: before }\n  - send: { as: again, like: first, times: 2 }\n  - signals: { as: behind }\nexpect:\n  item-7:\n    - counted: { signal: replays, of: again, is: replayed, from: before, to: behind }\n",
+        );
+        let again = |copy| paid("again", "pay_1").at(20, 30).copy(copy);
+        let mut round = round([paid("first", "pay_1").at(0, 10), again(0), again(1)]);
+        for (name, count) in [("before", before), ("behind", after)] {
+            round.signals.push(SignalReading {
+                name: name.to_owned(),
+                at: Duration::ZERO,
+                counts: Ok(BTreeMap::from([(Signal::Replays, count)])),
+            });
+        }
+        let finding = judged(&scenario, &contract(""), vec![round]);
+        (finding.verdict, finding.reason)
+    }
+
+    #[test]
+    fn as_many_must_be_counted_as_were_provoked() {
+        assert_eq!(counted(4.0, 6.0).0, Verdict::Pass);
+        let (verdict, reason) = counted(4.0, 4.0);
+        assert_eq!(verdict, Verdict::Fail);
+        assert_eq!(
+            reason,
+            "of two replays none was counted: the API does not see them"
+        );
+        assert_eq!(counted(4.0, 9.0).0, Verdict::Fail);
+    }
+}
