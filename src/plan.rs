@@ -130,7 +130,7 @@ pub fn plan(
     let consuming = selected
         .iter()
         .position(|operation| operation.consumer.is_some());
-    for (number, operation) in selected.into_iter().enumerate() {
+    for (number, operation) in selected.iter().copied().enumerate() {
         let Some(contract) = contracts.get(&operation.name) else {
             continue;
         };
@@ -143,6 +143,9 @@ pub fn plan(
             if of_keys && is_keyless(operation) && !misses(with_a_key)
                 || of_consumers && operation.consumer.is_none() && !misses(consuming)
             {
+                continue;
+            }
+            if is_elsewhere(&selected, operation, is_keyless(operation), scenario) {
                 continue;
             }
             for (index, case) in scenario.cases.iter().enumerate() {
@@ -165,6 +168,36 @@ pub fn plan(
         }
     }
     Plan { cases }
+}
+
+/// Whether a scenario is about a kind of operations to which this one does not belong and another one
+/// does: it is then not even missing here. What takes no key owes no events and no look-up either.
+fn is_elsewhere(
+    selected: &[&Operation],
+    operation: &Operation,
+    is_keyless: bool,
+    scenario: &Scenario,
+) -> bool {
+    scenario.needs.iter().any(|need| {
+        let belongs: fn(&Operation) -> bool = match need {
+            Need::Precondition => |operation| operation.precondition.is_some(),
+            Need::IdempotentMethod => {
+                |operation| matches!(operation.request.method.as_str(), "PUT" | "DELETE")
+            }
+            Need::Bound => |operation| operation.effects.iter().any(|probe| probe.bound.is_some()),
+            Need::Prepare => |operation| operation.prepare.is_some(),
+            Need::Given => |operation| operation.given.is_some(),
+            Need::Sink if is_keyless => |operation| operation.events.is_some(),
+            Need::Lookup if is_keyless => |operation| {
+                let lookup = &operation.lookup;
+                lookup.by_key.is_some()
+                    || lookup.by_reference.is_some()
+                    || lookup.by_identity.is_some()
+            },
+            _ => return false,
+        };
+        !belongs(operation) && selected.iter().any(|other| belongs(other))
+    })
 }
 
 /// Whether somebody else than the owner sends in it.

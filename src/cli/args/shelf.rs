@@ -25,8 +25,6 @@ pub enum Listed {
     /// The built-in scenarios.
     #[default]
     Scenarios,
-    /// What is checked, by item: a table in Markdown.
-    Checks,
     /// The nine points of the checklist.
     Items,
     /// The built-in contracts.
@@ -39,6 +37,8 @@ pub enum Listed {
     Habits,
     /// The ways to behave that are right, which the demo can be given.
     Variants,
+    /// What is checked, by item: a table in Markdown.
+    Checks,
 }
 
 /// The arguments of `explain`.
