@@ -1,8 +1,8 @@
 //! Times and moments of a round: what a share of a latency is now, and when a moment comes.
 
+use super::case::succeeding;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
-use super::succeeding;
 use super::world::BaselineKey;
 use crate::contract::Contract;
 use crate::scenario::{Amount, Case, Moment, OperationRole, Quantity, Step, TimeSpan, When};
