@@ -1,7 +1,9 @@
 //! Pauses between attempts: that there are some, that they vary or grow, and that they have a cap.
 //!
-//! A machine adds to a pause and never takes from it, so what is compared is how far the middle of
-//! the pauses at one place lies above the shortest of them (the tenth that is shortest left out).
+//! A machine adds to a pause, so what is compared is how far the middle of the pauses at one place
+//! lies above the shortest of them. An attempt that we saw late takes from the pause after it: the
+//! shortest tenth, and one at least, is left out, and pauses of which half are alike are not said to
+//! vary.
 
 use super::Said;
 use super::operations::Operation;
@@ -34,6 +36,13 @@ const MANY: usize = 16;
 /// The share of pauses that such a machine leaves alone, at least, so that they lie within
 /// [`CLOSE`]. Of pauses that vary by 40 ms, so many do in one of some hundreds of rows.
 const ALONE: f64 = 0.4;
+
+/// The share of pauses that lie within [`CLOSE`] of each other where nothing but the machine makes
+/// the others differ.
+const ALIKE: f64 = 0.5;
+
+/// Pauses that are no longer than half of what work takes are none, where so many of them are.
+const MOSTLY: f64 = 0.6;
 
 /// Pauses that differ by no more than this are alike.
 const CLOSE: Duration = Duration::from_millis(4);
@@ -135,14 +144,35 @@ fn bar(row: &[Duration], noise: Duration) -> Duration {
     }
 }
 
-/// How far the middle of a sorted row lies above the shortest of it, the shortest tenth left out.
+/// How far the middle of a sorted row lies above the shortest of it.
 fn spread(row: &[Duration]) -> Duration {
     middle(row).saturating_sub(shortest(row))
 }
 
-/// The shortest of a sorted row, the shortest tenth left out.
+/// The shortest of a sorted row, the shortest tenth left out, and one at least where there are enough.
 fn shortest(row: &[Duration]) -> Duration {
-    row.get(row.len() / 10).copied().unwrap_or_default()
+    let left_out = (row.len() / 10).max(usize::from(row.len() >= ENOUGH));
+    row.get(left_out).copied().unwrap_or_default()
+}
+
+/// The largest share of a sorted row that is alike.
+fn alike(row: &[Duration]) -> f64 {
+    let close = |from: &Duration| {
+        let to = *from + CLOSE;
+        row.iter()
+            .filter(|pause| from <= *pause && **pause <= to)
+            .count()
+    };
+    row.iter().map(close).max().unwrap_or_default() as f64 / row.len().max(1) as f64
+}
+
+/// Whether a sorted row is of no pauses at all: nearly all are what work takes, or most are far less.
+fn are_none(row: &[Duration]) -> bool {
+    let nearly_all = row
+        .get(row.len() * 9 / 10)
+        .is_none_or(|pause| *pause <= NONE);
+    let short = row.iter().filter(|pause| **pause <= NONE / 2).count();
+    nearly_all || short as f64 >= MOSTLY * row.len() as f64
 }
 
 /// Whether a sorted row is seen to be steady in spite of a restless machine.
@@ -183,7 +213,12 @@ pub(super) fn there_are(operations: &[Operation<'_>]) -> Said {
             loudness(operations).as_millis()
         ));
     }
-    // Pauses that vary from nothing on may all have come out short, if they are few.
+    // Pauses that vary from nothing on may have come out short.
+    if !rows.iter().all(|row| are_none(row)) {
+        return Said::not_shown(format!(
+            "pauses of {words} (middle of {number} in all) may be short ones or none"
+        ));
+    }
     let most = rows.iter().flatten().max().copied().unwrap_or_default();
     if number < ENOUGH && most > NONE / 2 {
         return Said::not_shown(format!("{number} pauses are too few to tell: {words}"));
@@ -211,7 +246,7 @@ pub(super) fn vary(operations: &[Operation<'_>]) -> Said {
     let words = in_words(&rows);
     let noise = loudness(operations);
     let widest = judged.iter().map(|row| spread(row)).max();
-    let varies = |row: &&Vec<Duration>| spread(row) > bar(row, noise);
+    let varies = |row: &&Vec<Duration>| spread(row) > bar(row, noise) && alike(row) < ALIKE;
     if judged.iter().any(varies) {
         return Said::held(format!("{number} pauses vary around {words}"));
     }

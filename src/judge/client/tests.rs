@@ -237,6 +237,27 @@ fn no_pause_at_all_fails_and_a_missing_first_one_does_not() {
 }
 
 #[test]
+fn an_attempt_that_was_seen_late_makes_no_fixed_pause_vary() {
+    // The second of four attempts is seen up to 40 ms late, in two of six runs.
+    let late = |late: u64| [100 + late, 100 - late, 101];
+    let seen = [late(0), late(30), late(0), late(40), late(1), late(0)];
+    let (verdict, reason) = verdict("varies: { of: one }", &seen, 0);
+    assert_eq!(verdict, Verdict::Inconclusive, "{reason}");
+}
+
+#[test]
+fn pauses_that_vary_from_nothing_on_are_not_taken_for_none() {
+    let pauses = "pauses: { of: one }";
+    let short = [[3_u64, 9], [18, 44], [9, 19], [31, 2], [15, 16], [19, 70]];
+    let (judged, reason) = verdict(pauses, &short, 0);
+    assert_eq!(judged, Verdict::Inconclusive, "{reason}");
+    // A busy machine holds some of those up that do not pause at all.
+    let none = [[3_u64, 9], [8, 44], [4, 3], [31, 2], [5, 3], [4, 5]];
+    let (judged, reason) = verdict(pauses, &none, 0);
+    assert_eq!(judged, Verdict::Fail, "{reason}");
+}
+
+#[test]
 fn attempts_have_a_bound_and_layers_are_named() {
     let attempts = "attempts: { of: one, at-most: 6 }";
     let (verdict_of_nine, reason) = verdict(attempts, &[[5_u64, 5, 300, 5, 5, 300, 5, 5]], 0);
