@@ -90,7 +90,11 @@ impl Other {
 }
 
 async fn measure(places: &[Place], rounds: usize) -> Result<String, Box<dyn Error>> {
-    let mut text = String::new();
+    let mut text = format!(
+        "# How close together bursts arrive\n\nWritten by `cargo bench --bench bursts`, version {}, on {} cores that the server shared.\n\n",
+        env!("CARGO_PKG_VERSION"),
+        std::thread::available_parallelism()?
+    );
     writeln!(
         text,
         "## Arrival spread\n\nFrom the first to the last of the requests of a burst that the server had whole: median and 90th percentile of {rounds} bursts in microseconds, and the median as a ratio to warm reqwest.\n"

@@ -64,7 +64,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn measure(folder: &Path) -> Result<String, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let own = own.to_str().ok_or("a path that is no text")?;
-    let mut text = String::new();
+    let mut text = format!(
+        "# What idemspec costs\n\nWritten by `cargo bench --bench costs`, version {}, on {} cores that the server shared.\n\n",
+        env!("CARGO_PKG_VERSION"),
+        std::thread::available_parallelism()?
+    );
 
     let starts = |command: &[&str]| -> Result<f64, Box<dyn Error>> {
         let mut times = Vec::new();
