@@ -41,9 +41,30 @@ pub(super) struct House {
 
 impl House {
     /// Where the command is ended as soon as a fault has fired, it learns of none before its end.
-    pub(super) async fn outlive(&self, book: &Book) {
+    async fn outlive(&self, book: &Book) {
         if book.ends_command() {
             tokio::time::sleep(self.hold).await;
+        }
+    }
+
+    /// Completes what is written down of an attempt when all was done to it.
+    pub(super) async fn conclude(
+        &self,
+        book: &Book,
+        place: usize,
+        request: AttemptRequest,
+        fault: ClientFault,
+    ) {
+        let now = book.now();
+        book.amend(place, |attempt| {
+            attempt.request = Some(request);
+            if attempt.ended == attempt.began {
+                attempt.ended = now;
+            }
+        });
+        if fault != ClientFault::Pass {
+            book.fired();
+            self.outlive(book).await;
         }
     }
 
@@ -233,17 +254,7 @@ impl Connection {
         let place = book.enter(attempt);
         let done = self.befall(fault, &head, place, &mut content).await;
         let request = house.read(&head, &content);
-        let now = book.now();
-        book.amend(place, |attempt| {
-            attempt.request = Some(request);
-            if attempt.ended == attempt.began {
-                attempt.ended = now;
-            }
-        });
-        if fault != ClientFault::Pass {
-            book.fired();
-            house.outlive(&book).await;
-        }
+        house.conclude(&book, place, request, fault).await;
         done
     }
 

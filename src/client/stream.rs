@@ -129,17 +129,7 @@ pub(super) async fn serve(
     stream.attempt = book.enter(attempt);
     stream.befall(fault, body).await;
     let request = stream.read();
-    let now = book.now();
-    book.amend(stream.attempt, |attempt| {
-        attempt.request = Some(request);
-        if attempt.ended == attempt.began {
-            attempt.ended = now;
-        }
-    });
-    if fault != ClientFault::Pass {
-        book.fired();
-        house.outlive(&book).await;
-    }
+    house.conclude(&book, stream.attempt, request, fault).await;
     // Either way the client cannot know whether the work was done.
     match fault {
         ClientFault::Drop {
