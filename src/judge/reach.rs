@@ -56,28 +56,23 @@ impl Reach {
 /// What the bursts of these rounds could have shown; `None` where no burst tells how fast the target
 /// gets on, or none was meant to come all at once.
 pub fn reach(case: &Case, rounds: &[Round]) -> Option<Reach> {
-    let bursts: Vec<(&Round, &BurstFacts)> = rounds
+    let bursts: Vec<(&BurstFacts, Option<f64>)> = rounds
         .iter()
         .flat_map(|round| round.bursts.iter().map(move |facts| (round, facts)))
         .filter(|(_, facts)| is_sharp(case, facts))
+        .map(|(round, facts)| (facts, pace(round, facts)))
         .collect();
     // What a small burst cannot tell of the target, the larger ones do.
-    let pace = median(
-        bursts
-            .iter()
-            .filter_map(|(round, facts)| pace(round, facts))
-            .collect(),
-    )?;
+    let usual = median(bursts.iter().filter_map(|(_, pace)| *pace).collect())?;
     let sum: f64 = bursts
         .iter()
-        .map(|(round, facts)| {
+        .map(|(facts, pace)| {
             let between = facts.release_spread.as_secs_f64() / f64::from(facts.copies - 1);
-            let own = self::pace(round, facts).unwrap_or(pace);
-            1.0 / between.max(own).max(1e-6)
+            1.0 / between.max(pace.unwrap_or(usual)).max(1e-6)
         })
         .sum();
     let mut techniques = Vec::new();
-    for (_, facts) in &bursts {
+    for (facts, _) in &bursts {
         if !techniques.contains(&facts.technique) {
             techniques.push(facts.technique);
         }
@@ -87,7 +82,7 @@ pub fn reach(case: &Case, rounds: &[Round]) -> Option<Reach> {
         bursts: u32::try_from(bursts.len()).unwrap_or(u32::MAX),
         in_flight: bursts
             .iter()
-            .map(|(_, facts)| facts.in_flight)
+            .map(|(facts, _)| facts.in_flight)
             .max()
             .unwrap_or_default(),
         techniques,
