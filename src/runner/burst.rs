@@ -8,7 +8,7 @@ use super::spec::Spec;
 use super::timing::never_came;
 use super::wire::{self, Hold, Releaser};
 use crate::outcome::Outcome;
-use crate::scenario::{Moment, Release, Request};
+use crate::scenario::{Release, Request};
 use crate::transcript::{BurstFacts, Round, Technique};
 use futures::StreamExt;
 use std::time::{Duration, Instant};
@@ -215,16 +215,14 @@ async fn let_go(
         tokio::time::sleep(STILL).await;
         return Ok(together(releasers).await);
     };
-    let of = moment.of.as_deref().unwrap_or_default();
-    let Some(came) = run.board.wait(of, moment.when).await else {
-        return Err(never_came(moment));
-    };
-    let Some(schedule) = spread(run, moment, of, came, &releasers)? else {
-        let due = came + run.offset(moment, of)?;
-        tokio::time::sleep_until(due.into()).await;
+    let due = due(run, request, releasers.len()).await?;
+    if moment.spread.is_none() {
+        if let Some(due) = due.first() {
+            tokio::time::sleep_until((*due).into()).await;
+        }
         return Ok(together(releasers).await);
-    };
-    let released = release_at(schedule).await;
+    }
+    let released = release_at(due.into_iter().zip(releasers).collect()).await;
     let first = released.iter().min().copied();
     let last = released.iter().max().copied();
     Ok(first
@@ -237,34 +235,6 @@ async fn together(releasers: Vec<Releaser>) -> Duration {
     spread
         .map(|spread| spread.last - spread.first)
         .unwrap_or_default()
-}
-
-/// The copies placed evenly over the spread of the moment.
-fn spread(
-    run: &RoundRun<'_>,
-    moment: &Moment,
-    of: &str,
-    came: Instant,
-    releasers: &[Releaser],
-) -> Result<Option<Vec<(Instant, Releaser)>>, String> {
-    let Some([from, to]) = &moment.spread else {
-        return Ok(None);
-    };
-    let from = run.time(*from, Some(of))?;
-    let to = run.time(*to, Some(of))?;
-    let gaps = releasers.len().saturating_sub(1).max(1) as f64;
-    let width = to.saturating_sub(from);
-    let schedule = releasers
-        .iter()
-        .enumerate()
-        .map(|(copy, releaser)| {
-            (
-                came + from + width.mul_f64(copy as f64 / gaps),
-                releaser.clone(),
-            )
-        })
-        .collect();
-    Ok(Some(schedule))
 }
 
 /// As fast as the limits allow.
