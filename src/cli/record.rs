@@ -15,7 +15,7 @@ use crate::yaml::{self, Source};
 pub use client::RecordedClient;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -187,6 +187,12 @@ impl Texts {
         Texts::of_ids(scenarios.iter().map(|scenario| scenario.id.as_str()), own)
     }
 
+    /// Those of these scenarios alone.
+    pub fn only(&self, ids: &BTreeSet<&str>) -> Texts {
+        let of = |id: &&str| Some(((*id).to_owned(), self.0.get(*id)?.clone()));
+        Texts(ids.iter().filter_map(|id| of(id)).collect())
+    }
+
     fn of_ids<'a>(
         ids: impl Iterator<Item = &'a str>,
         own: Option<&Path>,
@@ -282,7 +288,7 @@ struct Writing<'a> {
     clients: Vec<client::Writing<'a>>,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct WrittenScenario {
     digest: String,
@@ -363,7 +369,14 @@ pub fn text(recorded: &Recorded, texts: &Texts) -> String {
 /// # Errors
 /// When the file is no record, is one of another format, or was changed.
 pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
-    let source = files::read(path)?;
+    read_text(&*files::read(path)?)
+}
+
+/// Reads a recorded run out of a text.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_text(source: &Source) -> Result<(Recorded, Texts), Failure> {
     let bad = |why: String| Failure::Usage(format!("{}: {why}", source.name));
     let head: Head = serde_json::from_str(&source.text)
         .map_err(|problem| bad(format!("it is no recorded run: {problem}")))?;

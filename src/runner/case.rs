@@ -1,8 +1,9 @@
 //! One case: its baselines, its rounds, and what is read after them.
 
 use super::baseline::{self, Baseline, baseline};
+use super::defer::Suspended;
 use super::probe;
-use super::round::{CaseContext, Ran, locked};
+use super::round::{CaseContext, Played, Ran, locked};
 use super::sink::speaks_of_events;
 use super::timing::too_quick;
 use super::world::{BaselineKey, Cast, Effort, World};
@@ -17,6 +18,28 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 
+/// A case as far as it has come.
+#[derive(Default)]
+pub(super) struct Ended {
+    /// What is over of it.
+    pub(super) transcript: Transcript,
+    /// What goes on another day.
+    pub(super) suspended: Suspended,
+}
+
+impl Ended {
+    /// A case that shows nothing, for this reason.
+    pub(super) fn broken(why: String) -> Ended {
+        Ended {
+            transcript: Transcript {
+                broken: vec![why],
+                ..Transcript::default()
+            },
+            ..Ended::default()
+        }
+    }
+}
+
 impl Runner {
     /// Runs a case's rounds; a bug of the tool takes no other case with it.
     pub(super) async fn survived(
@@ -24,25 +47,25 @@ impl Runner {
         planned: &PlannedCase,
         turn: u32,
         side_by_side: bool,
-    ) -> JoinHandle<Transcript> {
-        let case = AssertUnwindSafe(self.case(planned, turn, side_by_side)).catch_unwind();
+        half: Option<&Suspended>,
+    ) -> JoinHandle<Ended> {
+        let case = AssertUnwindSafe(self.case(planned, turn, side_by_side, half)).catch_unwind();
         case.await.unwrap_or_else(|_| {
-            tokio::spawn(std::future::ready(Transcript {
-                broken: vec![CRASHED.to_owned()],
-                ..Transcript::default()
-            }))
+            tokio::spawn(std::future::ready(Ended::broken(CRASHED.to_owned())))
         })
     }
 
     /// Runs a case's rounds. What is left, the late readings, goes on by itself.
     ///
-    /// `turn` is that of its first round, where several places make the same run.
+    /// `turn` is that of its first round, where several places make the same run; `half` are its rounds
+    /// that go on where they had stopped, instead of new ones.
     async fn case(
         &self,
         planned: &PlannedCase,
         turn: u32,
         side_by_side: bool,
-    ) -> JoinHandle<Transcript> {
+        half: Option<&Suspended>,
+    ) -> JoinHandle<Ended> {
         let world = &self.world;
         let cast = Cast::of(planned);
         let case = &planned.scenario.cases[planned.case];
@@ -96,12 +119,18 @@ impl Runner {
             transcript.broken.push("the run was stopped".to_owned());
         }
         let mut rounds: Vec<Ran> = Vec::new();
+        let mut suspended = Suspended::default();
         if transcript.broken.is_empty() && transcript.not_applicable.is_none() {
             let context = CaseContext::new(world, cast.clone(), &planned.scenario, case);
             let plan = planned.scenario.rounds;
             let at_once = if side_by_side { plan.side_by_side } else { 1 };
-            let mut ran = 0;
-            while ran < plan.count || self.more_rounds(planned, &transcript, &rounds) {
+            for round in half.iter().flat_map(|half| &half.rounds) {
+                keep(context.resumed(round).await, &mut rounds, &mut suspended);
+            }
+            let mut ran = if half.is_some() { plan.up_to } else { 0 };
+            while ran < plan.count
+                || suspended.is_empty() && self.more_rounds(planned, &transcript, &rounds)
+            {
                 if let Err(why) = world.spend(0) {
                     transcript.broken.push(why);
                     break;
@@ -119,22 +148,30 @@ impl Runner {
                     vantage.turn(world, turn + ran).await;
                 }
                 ran = *together.end();
-                rounds.extend(
-                    futures::future::join_all(together.map(|number| context.round(number))).await,
-                );
+                let played = together.map(|number| context.round(number));
+                for played in futures::future::join_all(played).await {
+                    keep(played, &mut rounds, &mut suspended);
+                }
             }
-            if case
-                .leaves()
-                .any(|step| matches!(step, Step::Elapse { .. }))
+            let elapsed = rounds.iter().any(|ran| !ran.round.hooks.is_empty());
+            if elapsed
+                && case
+                    .leaves()
+                    .any(|step| matches!(step, Step::Elapse { .. }))
             {
                 world.ledger.forget_keys();
             }
             transcript.not_applicable = locked(&context.not_applicable).take();
+        } else if let Some(half) = half {
+            suspended = half.clone();
         }
         let world = Arc::clone(world);
         tokio::spawn(async move {
             transcript.rounds = late_readings(&world, &cast, rounds).await;
-            transcript
+            Ended {
+                transcript,
+                suspended,
+            }
         })
     }
 
@@ -189,6 +226,14 @@ impl Runner {
             }
         }
         facts
+    }
+}
+
+/// Puts a round where it belongs.
+fn keep(played: Played, rounds: &mut Vec<Ran>, suspended: &mut Suspended) {
+    match played {
+        Played::Through(ran) => rounds.push(ran),
+        Played::Suspended(round) => suspended.rounds.push(*round),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::target::operation::{
 use crate::target::render::selector;
 use crate::target::selector::{Selector, SelectorTemplate};
 use crate::transcript::{Reading, ReadingKind, Shown};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -20,7 +21,7 @@ use std::time::Instant;
 const PAGES: usize = 50;
 
 /// A request whose effects are counted, with the JSON body that it sent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Counted {
     pub(super) spec: Spec,
     pub(super) body: Option<serde_json::Value>,

@@ -2,6 +2,7 @@
 //! still be spent on it.
 
 use super::baseline::Baseline;
+use super::defer::{Origin, WallTime};
 use super::fetch::client;
 use super::first_sent::Dates;
 use super::fixture::Fixtures;
@@ -45,6 +46,8 @@ pub struct Setup {
     pub seed: u64,
     /// What is agreed on, if several places make the same run.
     pub agreement: Option<Agreement>,
+    /// The run of which this is the second half.
+    pub origin: Option<Origin>,
     /// The ports that a managed server was given.
     pub ports: Ports,
     /// The folder of the target file, which the paths in it are relative to.
@@ -105,6 +108,8 @@ pub(super) struct World {
     pub(super) wire: Wire,
     idle: Mutex<Vec<(Endpoint, Connection, Instant)>>,
     started: Instant,
+    /// How long before that an earlier half of the run began.
+    before: Duration,
     /// This place, if several make the same run.
     pub(super) vantage: Option<Vantage>,
     pub(super) run: String,
@@ -213,6 +218,15 @@ impl World {
         let receiver = setup.target.sink.as_ref().map(Receiver::bind).transpose()?;
         let vantage = setup.agreement.map(Vantage::new).transpose();
         let vantage = vantage.map_err(RunError)?;
+        let origin = setup.origin.unwrap_or_else(|| Origin {
+            run: vantage.as_ref().map_or_else(fresh_word, Vantage::run),
+            started: WallTime(
+                vantage
+                    .as_ref()
+                    .map_or_else(SystemTime::now, Vantage::start),
+            ),
+        });
+        let run_started = origin.started.0;
         Ok(World {
             masker: Masker::new(&setup.target.secrets, &basic_credentials(&setup.target)),
             fixtures: Fixtures::default(),
@@ -232,10 +246,9 @@ impl World {
             wire,
             idle: Mutex::new(Vec::new()),
             started: Instant::now(),
-            run: vantage.as_ref().map_or_else(fresh_word, Vantage::run),
-            run_started: vantage
-                .as_ref()
-                .map_or_else(SystemTime::now, Vantage::start),
+            before: run_started.elapsed().unwrap_or_default(),
+            run: origin.run,
+            run_started,
             vantage,
             shown: setup.shown,
             effort: setup.effort,
@@ -252,7 +265,17 @@ impl World {
 
     /// The time since the run began.
     pub(super) fn clock(&self, at: Instant) -> Duration {
-        at.saturating_duration_since(self.started)
+        self.before + at.saturating_duration_since(self.started)
+    }
+
+    /// The time from when the run began to a point in time on everybody's clock.
+    pub(super) fn clock_of(&self, at: SystemTime) -> Duration {
+        at.duration_since(self.started_at()).unwrap_or_default()
+    }
+
+    /// When the run began, on everybody's clock.
+    pub(super) fn started_at(&self) -> SystemTime {
+        SystemTime::now() - self.clock(Instant::now())
     }
 
     /// The operation of this name.
