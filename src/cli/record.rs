@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::{files, run};
 use crate::contract::{self, Contract};
 use crate::grade::{self, Judged, Report, RunInfo};
-use crate::judge::{self, Finding, Meetings};
+use crate::judge::{self, Finding, Meetings, Seen};
 use crate::scenario::client::{ClientScenario, is_client};
 use crate::scenario::{self, Expectation, Scenario, library};
 use crate::transcript::Transcript;
@@ -55,8 +55,9 @@ pub struct RecordedCase {
 impl Recorded {
     /// Judges and grades the run under its contracts: the same record has the same report.
     pub fn report(&self) -> Report {
-        let judged = self.cases.iter().map(|case| self.judged(case)).collect();
+        let judged: Vec<Judged> = self.cases.iter().map(|case| self.judged(case)).collect();
         let headlines = self.headlines.iter().cloned().chain(self.places());
+        let headlines = headlines.chain(self.in_front(&judged));
         let clients = self.clients.iter();
         let clients = clients.map(|case| case.judged(self.contracts.get(&case.operation)));
         let mut about = self.about.clone();
@@ -86,6 +87,19 @@ impl Recorded {
                 "made from {places} places at the same time, judged as one: their requests met in {met} of {rounds} rounds"
             )
         })
+    }
+
+    /// What stands in front of the operations.
+    fn in_front(&self, judged: &[Judged]) -> Vec<String> {
+        let seen = judged.iter().filter_map(|own| {
+            Some(Seen {
+                operation: &own.operation,
+                case: &own.scenario.cases[own.case],
+                contract: self.contracts.get(&own.operation)?,
+                transcript: &own.transcript,
+            })
+        });
+        judge::in_front(&seen.collect::<Vec<_>>())
     }
 
     /// The findings of all cases that ran, each with the expectation that it is about.
@@ -190,7 +204,7 @@ impl Texts {
     /// Those of these scenarios alone.
     pub fn only(&self, ids: &BTreeSet<&str>) -> Texts {
         let of = |id: &&str| Some(((*id).to_owned(), self.0.get(*id)?.clone()));
-        Texts(ids.iter().filter_map(|id| of(id)).collect())
+        Texts(ids.iter().filter_map(of).collect())
     }
 
     fn of_ids<'a>(

@@ -128,10 +128,11 @@ mod tests {
         let replays = left("${marker}", "replay/exact");
         assert!(!replays.is_empty());
         for topic in [
-            "payload/", "scope/", "auth/", "failure/", "expiry/", "crash/", "lost/",
+            "payload/", "scope/", "auth/", "expiry/", "crash/", "lost/",
         ] {
             assert_eq!(left("${marker}", topic), [] as [String; 0], "{topic}");
         }
+        assert_eq!(left("${marker}", "failure/"), ["failure/hidden"]);
     }
 
     #[test]

@@ -8,10 +8,13 @@ use super::sink::speaks_of_events;
 use super::timing::too_quick;
 use super::world::{BaselineKey, Cast, Effort, World};
 use super::{CRASHED, Runner};
+use crate::outcome::Meaning;
 use crate::plan::PlannedCase;
-use crate::scenario::{Case, Need, OperationRole, PrincipalRole, Request, Rounds, Step};
+use crate::scenario::{
+    Case, Need, OperationRole, PrincipalRole, Release, Request, Rounds, Step,
+};
 use crate::target::operation::{Operation, Reading as What};
-use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, SoFar, Transcript};
+use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, Round, SoFar, Transcript};
 use futures::{FutureExt, StreamExt};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -107,6 +110,7 @@ impl Runner {
             .collect();
         transcript.not_applicable = too_quick(case, world.contract(&planned.subject), &transcript);
         transcript.probes = self.probe_facts(case, &cast, &baselines);
+        transcript.in_turn = locked(&world.in_turn).get(&planned.subject).cloned();
         if planned.scenario.needs.contains(&Need::Documents) {
             transcript.documents = world.document_facts(&planned.subject).await;
         }
@@ -150,6 +154,7 @@ impl Runner {
                 ran = *together.end();
                 let played = together.map(|number| context.round(number));
                 for played in futures::future::join_all(played).await {
+                    let played = self.once_more(planned, &context, played).await;
                     keep(played, &mut rounds, &mut suspended);
                 }
             }
@@ -175,12 +180,45 @@ impl Runner {
         })
     }
 
+    /// A round that could show nothing since single requests were turned away for their rate is run
+    /// again, with fewer of them at a time.
+    async fn once_more<'a>(
+        &self,
+        planned: &PlannedCase,
+        context: &'a CaseContext<'a>,
+        mut played: Played,
+    ) -> Played {
+        for _ in 0..TURNED_AWAY {
+            let Played::Through(ran) = &played else {
+                break;
+            };
+            let case = &planned.scenario.cases[planned.case];
+            let so_far = Transcript {
+                rounds: vec![ran.round.clone()],
+                ..Transcript::default()
+            };
+            let contract = self.world.contract(&planned.subject);
+            let seen = (self.world.shown)(&planned.scenario, case, contract, &so_far);
+            if seen.harmed || self.world.is_stopped() || !were_turned_away(case, &ran.round) {
+                break;
+            }
+            self.world.slow_down();
+            tokio::time::sleep(self.world.rest()).await;
+            played = context.round(ran.round.number).await;
+        }
+        played
+    }
+
     /// Whether a case goes on beyond its planned rounds.
     fn more_rounds(&self, planned: &PlannedCase, so_far: &Transcript, rounds: &[Ran]) -> bool {
         let plan = planned.scenario.rounds;
         let ran = rounds.len() as u32;
         // The others make no more rounds because of what is seen here.
         if ran >= plan.up_to || self.world.vantage.is_some() {
+            return false;
+        }
+        // However many bursts there are, a target that serves in turn shows nothing by them.
+        if so_far.in_turn.is_some() && rounds.iter().any(|ran| !ran.round.bursts.is_empty()) {
             return false;
         }
         let transcript = Transcript {
@@ -229,10 +267,32 @@ impl Runner {
     }
 }
 
+/// How often a round is run again in which single requests were turned away.
+const TURNED_AWAY: u32 = 3;
+
+/// Whether requests that were no part of a burst were turned away for their rate, in a case that is not
+/// about that.
+fn were_turned_away(case: &Case, round: &Round) -> bool {
+    let burst = |name: &str| matches!(case.step(name), Some(Step::Burst { .. }));
+    let provokes = case.leaves().any(|step| {
+        matches!(
+            step,
+            Step::Burst {
+                release: Release::Loose,
+                ..
+            }
+        )
+    });
+    !provokes
+        && round.exchanges.iter().any(|exchange| {
+            exchange.outcome.is_within(Meaning::RateLimited.into()) && !burst(&exchange.step)
+        })
+}
+
 /// Puts a round where it belongs.
 fn keep(played: Played, rounds: &mut Vec<Ran>, suspended: &mut Suspended) {
     match played {
-        Played::Through(ran) => rounds.push(ran),
+        Played::Through(ran) => rounds.push(*ran),
         Played::Suspended(round) => suspended.rounds.push(*round),
     }
 }
@@ -348,7 +408,7 @@ async fn late_readings(
     world: &World,
     cast: &Cast,
     rounds: Vec<Ran>,
-) -> Vec<crate::transcript::Round> {
+) -> Vec<Round> {
     let still = rounds.iter().map(|ran| ran.still_at).max();
     if let Some(still) = still.filter(|still| *still > Instant::now()) {
         tokio::time::sleep_until(still.into()).await;

@@ -298,7 +298,7 @@ mod tests {
     fn a_time_is_written_for_people_and_read_back() {
         let time = WallTime(SystemTime::UNIX_EPOCH + Duration::from_micros(1_796_000_000_123_456));
         let text = serde_json::to_string(&time).expect("it is JSON");
-        assert_eq!(text, "\"2026-11-29T23:33:20.123456Z\"");
+        assert_eq!(text, "\"2026-11-30T00:53:20.123456Z\"");
         let back: WallTime = serde_json::from_str(&text).expect(&text);
         assert_eq!(back, time);
         assert!(serde_json::from_str::<WallTime>("\"yesterday\"").is_err());

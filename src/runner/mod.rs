@@ -17,6 +17,7 @@ mod first_sent;
 mod fixture;
 mod guard;
 mod hook;
+mod insist;
 mod keys;
 mod lateness;
 mod ledger;
@@ -58,6 +59,7 @@ use baseline::baseline;
 use case::{Ended, needed_baselines};
 use futures::StreamExt;
 use neighbours::{Neighbours, neighbours};
+use round::locked;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -323,6 +325,11 @@ impl Runner {
             match neighbours(&self.world, &case.subject, latency.p50).await {
                 Neighbours::Peaceful => {}
                 Neighbours::Slow => peaceful = false,
+                Neighbours::InTurn(says) => {
+                    headlines.push(says.clone());
+                    locked(&self.world.in_turn).insert(case.subject.clone(), says);
+                    peaceful = false;
+                }
                 Neighbours::Forgetful(says) => {
                     headlines.push(says);
                     peaceful = false;
@@ -380,6 +387,7 @@ impl Runner {
                     }
                     None => {
                         works = true;
+                        headlines.extend(measured.told(&key.operation));
                         if measured.natural {
                             headlines.push(format!(
                                 "{}: an equal payload under a new key makes nothing new, so duplicates are also prevented by the data",

@@ -72,7 +72,7 @@ pub(super) struct Ran {
 /// How far a round has come.
 pub(super) enum Played {
     /// To its end.
-    Through(Ran),
+    Through(Box<Ran>),
     /// To where the target's time has to pass for longer than the run lasts.
     Suspended(Box<SuspendedRound>),
 }
@@ -140,7 +140,7 @@ impl<'a> CaseContext<'a> {
         }
         let mut ran = run.finish().await;
         ran.round.lateness = Some(lateness.usual());
-        Played::Through(ran)
+        Played::Through(Box::new(ran))
     }
 
     pub(super) fn contract(&self, role: OperationRole) -> &Contract {

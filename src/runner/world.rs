@@ -123,6 +123,11 @@ pub(super) struct World {
     stop: AtomicBool,
     answers_early: AtomicBool,
     next_slot: Mutex<Instant>,
+    /// The least time between two requests that are no part of a burst, once some were turned away for
+    /// their rate, and since when it is that.
+    gap: Mutex<Option<(Duration, Instant)>>,
+    /// How requests with different keys that are sent at once are served, where that is in turn.
+    pub(super) in_turn: Mutex<BTreeMap<String, String>>,
     next_replica: AtomicU32,
 }
 
@@ -259,6 +264,8 @@ impl World {
             stop: AtomicBool::new(false),
             answers_early: AtomicBool::new(false),
             next_slot: Mutex::new(Instant::now()),
+            gap: Mutex::default(),
+            in_turn: Mutex::default(),
             next_replica: AtomicU32::new(0),
         })
     }
@@ -354,19 +361,55 @@ impl World {
 
     /// Waits for its turn under `limits.rate`.
     pub(super) async fn turn(&self) {
-        let Some(rate) = self.target.limits.rate.filter(|rate| *rate > 0.0) else {
-            return;
-        };
+        if let Some(rate) = self.target.limits.rate.filter(|rate| *rate > 0.0) {
+            self.slot(Duration::from_secs_f64(1.0 / rate)).await;
+        }
+    }
+
+    /// Waits until so much time has passed since the last slot.
+    async fn slot(&self, gap: Duration) {
         let slot = {
             let mut next = self
                 .next_slot
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
             let slot = (*next).max(Instant::now());
-            *next = slot + Duration::from_secs_f64(1.0 / rate);
+            *next = slot + gap;
             slot
         };
         tokio::time::sleep_until(slot.into()).await;
+    }
+
+    /// Waits for the turn of a single request, where some were turned away for their rate.
+    pub(super) async fn turn_if_slow(&self) {
+        if let Some(gap) = self.gap() {
+            self.slot(gap).await;
+        }
+    }
+
+    /// Requests were turned away for their rate: fewer are sent from now on.
+    pub(super) fn slow_down(&self) {
+        const FIRST: Duration = Duration::from_millis(200);
+        const SLOWEST: Duration = Duration::from_millis(800);
+        const AT_LEAST: Duration = Duration::from_secs(3);
+        let mut gap = self.gap.lock().unwrap_or_else(PoisonError::into_inner);
+        match *gap {
+            None => *gap = Some((FIRST, Instant::now())),
+            Some((own, since)) if since.elapsed() > AT_LEAST => {
+                *gap = Some(((2 * own).min(SLOWEST), Instant::now()));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// How long to send nothing when requests were turned away.
+    pub(super) fn rest(&self) -> Duration {
+        self.gap().unwrap_or_default() * 8
+    }
+
+    fn gap(&self) -> Option<Duration> {
+        let gap = self.gap.lock().unwrap_or_else(PoisonError::into_inner);
+        gap.map(|(gap, _)| gap)
     }
 
     /// The target answered a request of which the last byte was still held back.
