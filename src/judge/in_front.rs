@@ -36,6 +36,7 @@ pub fn in_front(cases: &[Seen<'_>]) -> Vec<String> {
             resent
                 .into_iter()
                 .chain(doubled)
+                .chain(wavering(&cases))
                 .chain(turned_away)
                 .chain(several)
                 .map(move |says| format!("{operation}: {says}"))
@@ -57,7 +58,9 @@ fn resent(cases: &[&Seen<'_>]) -> Option<String> {
                 if std::ptr::eq(earliest, exchange) {
                     let alone = !is_burst(seen.case, &exchange.step) && is_alone(round, exchange);
                     firsts.extend(alone.then_some(exchange));
-                } else if exchange.outcome.is_within(Meaning::Replayed.into()) {
+                } else if exchange.outcome.is_within(Meaning::Replayed.into())
+                    && is_plain_repeat(round, exchange)
+                {
                     replays.push(exchange);
                 }
             }
@@ -150,6 +153,36 @@ fn doubled(cases: &[&Seen<'_>]) -> Option<String> {
                     )
                 })
             })
+    })
+}
+
+/// That a count went down and up again: readings come from places that do not know the same.
+fn wavering(cases: &[&Seen<'_>]) -> Option<String> {
+    cases.iter().find_map(|seen| {
+        seen.transcript.rounds.iter().find_map(|round| {
+            let mut series: BTreeMap<(&str, &str, &str), Vec<f64>> = BTreeMap::new();
+            for reading in &round.readings {
+                if let Some(count) = reading.shows.as_ref().ok().and_then(|shown| shown.count()) {
+                    let place = (
+                        reading.probe.as_str(),
+                        reading.marker.as_str(),
+                        reading.principal.name(),
+                    );
+                    series.entry(place).or_default().push(count);
+                }
+            }
+            series.into_iter().find_map(|((probe, ..), counts)| {
+                let fell = counts.windows(2).position(|pair| pair[1] < pair[0])?;
+                let rose = counts[fell + 1..].windows(2).any(|pair| pair[1] > pair[0]);
+                rose.then(|| {
+                    let counts: Vec<String> = counts.iter().map(f64::to_string).collect();
+                    format!(
+                        "the count of {probe} contradicts itself: it was {} one after another; what answers it does not always know the same",
+                        counts.join(", ")
+                    )
+                })
+            })
+        })
     })
 }
 
@@ -338,6 +371,21 @@ mod tests {
             says[0].contains("(503 by nginx, not by the API): of one with 3 copies 2, so that 1 reached the API"),
             "{says:?}"
         );
+    }
+
+    #[test]
+    fn a_count_that_goes_down_and_up_again_contradicts_itself() {
+        let counted = |counts: &[usize]| {
+            let ids = ["pay_1", "pay_2"];
+            counts.iter().fold(
+                round([paid("first", "pay_1"), paid("again", "pay_1")]),
+                |round, count| round.read(reading(ReadingKind::Early, &ids[..*count])),
+            )
+        };
+        let says = told(REPEATS, vec![counted(&[1, 0, 1])]);
+        assert!(says[0].contains("contradicts itself: it was 1, 0, 1"), "{says:?}");
+        assert!(told(REPEATS, vec![counted(&[0, 1, 1])]).is_empty());
+        assert!(told(REPEATS, vec![counted(&[1, 1, 0])]).is_empty(), "it was removed");
     }
 
     #[test]
