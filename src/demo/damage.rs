@@ -26,6 +26,24 @@ const fn surely(breaks: &'static [&'static str]) -> Damage {
     }
 }
 
+/// One list behind the other, which have so many expectations in all.
+const fn joined<const ALL: usize>(
+    one: &[&'static str],
+    other: &[&'static str],
+) -> [&'static str; ALL] {
+    let mut all = [""; ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < one.len() {
+            one[at]
+        } else {
+            other[at - one.len()]
+        };
+        at += 1;
+    }
+    all
+}
+
 /// What a flaw breaks.
 pub(super) fn damage(flaw: Flaw) -> Damage {
     match flaw {

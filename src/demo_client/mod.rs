@@ -151,8 +151,8 @@ fn is_retried(habit: Habit, status: u16) -> bool {
 /// How long to wait before the next attempt.
 fn pause(habit: Habit, attempt: u32, answer: Option<&Answer>) -> Duration {
     let own = match habit {
-        Habit::PausesAlike => return Duration::from_millis(100),
-        Habit::NeverPauses => return Duration::ZERO,
+        Habit::PausesAlike => Duration::from_millis(100),
+        Habit::NeverPauses => Duration::ZERO,
         Habit::RetriesForEver => varied(PAUSE),
         Habit::RetriesAtOnceFirst if attempt == 0 => Duration::ZERO,
         _ => varied(PAUSE * 2_u32.pow(attempt)),
