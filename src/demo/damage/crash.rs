@@ -60,5 +60,7 @@ pub(super) const LOOKS_UP_ON_LAGGING_REPLICA: Damage = Damage {
         "replay/connections/item-5/effects-at-most",
         "replay/connections/item-5/one-resource:first+again",
         "replay/connections/item-5/outcome-never:again",
+        "run/ledger/item-5/one-resource:ledger",
+        "run/ledger/item-5/same-response:ledger",
     ],
 };
