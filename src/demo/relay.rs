@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::clock::Timestamp;
 use super::flaw::Flaw;
+use super::flaws::{Flaws, Matter};
 use super::outbox::{self, Event};
 use super::signature;
 use super::store::{Store, StoreError};
@@ -40,8 +41,8 @@ pub struct Relay {
     pub store: Store,
     /// Told when there is a new event.
     pub news: Arc<Notify>,
-    /// The planted defect.
-    pub flaw: Option<Flaw>,
+    /// The planted defects.
+    pub flaws: Flaws,
     /// What was taken is delivered once more.
     pub twice: bool,
 }
@@ -84,7 +85,7 @@ impl Relay {
     async fn deliver(self, event: Event, url: Url) {
         let number = event.number;
         let marks_first = matches!(
-            self.flaw,
+            self.flaws.of(Matter::Delivery),
             Some(Flaw::MarksEventBeforeDelivery | Flaw::RetriesFromMemory)
         );
         if marks_first {
@@ -97,7 +98,7 @@ impl Relay {
             }
         }
         let mut taken = self.attempt(&event, &url).await;
-        if self.flaw == Some(Flaw::RetriesFromMemory) {
+        if self.flaws.has(Flaw::RetriesFromMemory) {
             let mut pause = FIRST_PAUSE;
             while !taken {
                 tokio::time::sleep(pause).await;
@@ -105,7 +106,7 @@ impl Relay {
                 taken = self.attempt(&event, &url).await;
             }
         }
-        if self.flaw == Some(Flaw::GivesEventsUpSoon) && event.attempts >= MOST_ATTEMPTS {
+        if self.flaws.has(Flaw::GivesEventsUpSoon) && event.attempts >= MOST_ATTEMPTS {
             taken = true;
         }
         if taken && self.twice {
@@ -136,9 +137,9 @@ impl Relay {
         event: &Event,
         url: &Url,
     ) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
-        let id = match self.flaw {
-            Some(Flaw::MintsEventIdPerAttempt) => format!("evt_{}", Uuid::new_v4().simple()),
-            _ => event.id.clone(),
+        let id = match self.flaws.has(Flaw::MintsEventIdPerAttempt) {
+            true => format!("evt_{}", Uuid::new_v4().simple()),
+            false => event.id.clone(),
         };
         let body = event.body(&id).to_string();
         let timestamp = now() / 1000;
