@@ -164,7 +164,7 @@ async fn assert_right(chosen: impl FnMut(&Subject) -> bool) {
         subjects: everything().into_iter().filter(chosen).collect(),
         full: false,
         times: 1,
-        at_once: NonZeroUsize::new(4).unwrap(),
+        at_once: NonZeroUsize::new(4).expect("four is not zero"),
     };
     assert!(!wanted.subjects.is_empty());
     let silent: Callback = Box::new(|_, _, _| {});
