@@ -404,6 +404,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "expiry/kept/item-4/keeps:retention",
                 "expiry/slow/item-4/keeps:retention",
                 "lost/after-effect#later/item-5/outcome-is:retry",
+                "lost/after-effect#unseen/item-5/outcome-is:retry",
                 "replay/noise#*/item-5/outcome-is:again",
             ],
             // These retry within the second, or just over its edge.
