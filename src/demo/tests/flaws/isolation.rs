@@ -180,6 +180,10 @@ fn damage(flaw: Flaw) -> Damage {
         | Flaw::GivesEventsUpSoon
         | Flaw::AnnouncesRolledBackWrites
         | Flaw::RetriesFromMemory
+        | Flaw::ChangesEventBody
+        | Flaw::SaltsEventSignature
+        | Flaw::DeliversEventsOutOfOrder
+        | Flaw::TrustsKnownSignatures
         | Flaw::HandlesEveryDelivery
         | Flaw::ChecksNoticeThenHandles
         | Flaw::MarksNoticeBeforeHandling
