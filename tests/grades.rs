@@ -77,7 +77,7 @@ const SHOWN_BY: [(&str, &str, &str, &str, Flaw); 8] = [
 async fn grade(item: &str, case: &str, operation: &str, flaw: Option<Flaw>) -> Grade {
     let trial = Trial {
         options: Options {
-            flaw,
+            flaws: flaw.into(),
             work: Duration::from_millis(20),
             ..Options::default()
         },

@@ -69,7 +69,7 @@ fn places(demo: &Demo, probes: bool, folder: &Path, at: &str) -> Vec<Child> {
 
 async fn demo(flaw: Option<Flaw>) -> Demo {
     demo::start(Options {
-        flaw,
+        flaws: flaw.into(),
         replica: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
         ..Options::default()
     })

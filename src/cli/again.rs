@@ -38,7 +38,9 @@ pub(super) fn client(args: &ClientArgs) -> ClientInfo {
 /// The command of a run against the demo API.
 pub(super) fn demo(args: &DemoArgs) -> String {
     let mut words = vec!["idemspec demo".to_owned()];
-    option(&mut words, "--flaw", args.flaw.map(|flaw| flaw.name()));
+    for flaw in &args.flaw {
+        option(&mut words, "--flaw", Some(flaw.name()));
+    }
     option(
         &mut words,
         "--variant",
@@ -66,5 +68,27 @@ fn path(words: &mut Vec<String>, name: &str, value: Option<&PathBuf>) {
 fn option(words: &mut Vec<String>, name: &str, value: Option<&str>) {
     if let Some(value) = value {
         words.push(format!("{name} {}", quoted(value)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args::{Args, Command};
+    use clap::Parser as _;
+
+    #[test]
+    fn every_flaw_of_a_demo_is_planted_again() {
+        let words = [
+            "idemspec",
+            "demo",
+            "--flaw",
+            "drops-location",
+            "--flaw",
+            "never-expires",
+        ];
+        let Ok(Command::Demo(args)) = Args::try_parse_from(words).map(|args| args.command) else {
+            panic!("it is not taken for a demo");
+        };
+        assert_eq!(super::demo(&args), words.join(" "));
     }
 }

@@ -142,7 +142,7 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     let trial = Trial {
         kept: kept.kept,
         options: demo::Options {
-            flaw: args.flaw,
+            flaws: target::planted(&args.flaw)?,
             ..kept.options
         },
         selection: args.selection,

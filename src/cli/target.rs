@@ -5,8 +5,8 @@ use super::files;
 use super::policy::{policy_of, retention_of};
 use crate::contract::{self, Contract};
 use crate::demo;
-use crate::demo::Variant;
 use crate::demo::policy::{Form, KeyPolicy, Place};
+use crate::demo::{Flaw, Flaws, Variant};
 use crate::runner::wire::TlsOptions;
 use crate::target::Target;
 use crate::target::parse::{Environment, Loaded, Options, load};
@@ -129,6 +129,14 @@ pub fn demo_options(contract: Option<&Contract>) -> Result<demo::Options, Failur
         retention: retention_of(contract),
         ..own
     })
+}
+
+/// The flaws of a demo.
+///
+/// # Errors
+/// When two of them exclude each other.
+pub fn planted(flaws: &[Flaw]) -> Result<Flaws, Failure> {
+    Flaws::plant(flaws).map_err(|rivals| Failure::Usage(rivals.to_string()))
 }
 
 /// What allows a variant of the demo.

@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::clock::Timestamp;
 use super::flaw::Flaw;
+use super::flaws::{Flaws, Matter};
 use super::outbox::{self, Event};
 use super::signature;
 use super::store::{Store, StoreError};
@@ -42,8 +43,8 @@ pub struct Relay {
     pub store: Store,
     /// Told when there is a new event.
     pub news: Arc<Notify>,
-    /// The planted defect.
-    pub flaw: Option<Flaw>,
+    /// The planted defects.
+    pub flaws: Flaws,
     /// What was taken is delivered once more.
     pub twice: bool,
     /// Each attempt has words and a signature of its own.
@@ -94,17 +95,17 @@ impl Relay {
 
     /// Whether an event waits until the one before it was tried.
     fn is_ordered(&self) -> bool {
-        let endless = self.flaw == Some(Flaw::RetriesFromMemory);
-        !endless && !self.unordered && self.flaw != Some(Flaw::DeliversEventsOutOfOrder)
+        let endless = self.flaws.has(Flaw::RetriesFromMemory);
+        !endless && !self.unordered && !self.flaws.has(Flaw::DeliversEventsOutOfOrder)
     }
 
     async fn deliver(self, event: Event, url: Url) {
         let number = event.number;
-        if self.flaw == Some(Flaw::DeliversEventsOutOfOrder) && number % 2 == 1 {
+        if self.flaws.has(Flaw::DeliversEventsOutOfOrder) && number % 2 == 1 {
             tokio::time::sleep(LATE).await;
         }
         let marks_first = matches!(
-            self.flaw,
+            self.flaws.of(Matter::Delivery),
             Some(Flaw::MarksEventBeforeDelivery | Flaw::RetriesFromMemory)
         );
         if marks_first {
@@ -117,7 +118,7 @@ impl Relay {
             }
         }
         let mut taken = self.attempt(&event, &url).await;
-        if self.flaw == Some(Flaw::RetriesFromMemory) {
+        if self.flaws.has(Flaw::RetriesFromMemory) {
             let mut pause = FIRST_PAUSE;
             while !taken {
                 tokio::time::sleep(pause).await;
@@ -125,7 +126,7 @@ impl Relay {
                 taken = self.attempt(&event, &url).await;
             }
         }
-        if self.flaw == Some(Flaw::GivesEventsUpSoon) && event.attempts >= MOST_ATTEMPTS {
+        if self.flaws.has(Flaw::GivesEventsUpSoon) && event.attempts >= MOST_ATTEMPTS {
             taken = true;
         }
         if taken && self.twice {
@@ -156,16 +157,16 @@ impl Relay {
         event: &Event,
         url: &Url,
     ) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
-        let id = match self.flaw {
-            Some(Flaw::MintsEventIdPerAttempt) => format!("evt_{}", Uuid::new_v4().simple()),
-            _ => event.id.clone(),
+        let id = match self.flaws.has(Flaw::MintsEventIdPerAttempt) {
+            true => format!("evt_{}", Uuid::new_v4().simple()),
+            false => event.id.clone(),
         };
         let mut body = event.body(&id);
-        if self.anew || self.flaw == Some(Flaw::ChangesEventBody) {
+        if self.anew || self.flaws.has(Flaw::ChangesEventBody) {
             body["attempt"] = event.attempts.into();
         }
         let body = body.to_string();
-        let salt = match self.anew || self.flaw == Some(Flaw::SaltsEventSignature) {
+        let salt = match self.anew || self.flaws.has(Flaw::SaltsEventSignature) {
             true => Uuid::new_v4().simple().to_string(),
             false => String::new(),
         };

@@ -57,9 +57,9 @@ pub struct RunArgs {
 /// The arguments of `demo`.
 #[derive(Debug, clap::Args)]
 pub struct DemoArgs {
-    /// The defect to plant in the demo (see `idemspec list flaws`).
-    #[arg(long, value_name = "NAME", value_parser = flaw)]
-    pub flaw: Option<Flaw>,
+    /// A defect to plant in the demo (repeatable; see `idemspec list flaws`).
+    #[arg(long, value_name = "NAME", value_parser = flaw, value_delimiter = ',')]
+    pub flaw: Vec<Flaw>,
     /// Let the demo behave in another way that is right (see `idemspec list variants`).
     #[arg(long, value_name = "NAME", value_parser = variant)]
     pub variant: Option<&'static Variant>,
