@@ -25,6 +25,7 @@ use crate::grade::{Report, RunInfo};
 use crate::plan::{self, Plan};
 use crate::runner::{Agreement, RunResult, Runner};
 use crate::scenario::Scenario;
+use crate::target::sink::Stable;
 use crate::target::{HttpVersion, Target};
 use crate::yaml;
 use std::collections::BTreeMap;
@@ -147,6 +148,7 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         selection: args.selection,
         contract: named.or(kept.contract),
         settle: kept.settle,
+        events: kept.events,
         sent: None,
         http2: kept.http2,
     };
@@ -174,6 +176,8 @@ pub struct Trial {
     pub contract: Option<Contract>,
     /// How long its effects may take to show; `None` is as its target file says.
     pub settle: Option<Duration>,
+    /// What is promised of its events.
+    pub events: demo::Events,
     /// Where keys are sent; `None` is where the demo reads them.
     pub sent: Option<KeyPolicy>,
     /// HTTP/2 is spoken, and not HTTP/1.1.
@@ -191,6 +195,7 @@ impl Trial {
             kept: Kept::Variant(variant),
             contract: Some(target::allowing(variant)?),
             settle: variant.settle,
+            events: variant.events,
             http2: variant.http2,
             ..Trial::default()
         })
@@ -229,12 +234,17 @@ async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
         selection,
         contract,
         settle,
+        events,
         sent,
         http2,
     } = trial;
     let scenarios = select::selected(select::built_in()?, &selection)?;
     let (stage, mut ready) = stage::set(options, &scenarios, kept, contract, sent).await?;
     ready.target.settle = settle.unwrap_or(ready.target.settle);
+    if let (demo::Events::AsTheyCome, Some(sink)) = (events, &mut ready.target.sink) {
+        sink.ordered = false;
+        sink.stable = Stable::default();
+    }
     if http2 {
         ready.target.http = HttpVersion::Http2;
     }
