@@ -47,6 +47,7 @@ fn case(id: &str, findings: Vec<Finding>) -> Judged {
         scenario: scenario(id),
         case: 0,
         skipped: None,
+        runs: Vec::new(),
         transcript: Transcript {
             rounds: vec![Round::default()],
             probes: vec![ProbeFacts {

@@ -20,7 +20,7 @@ pub(super) fn rule(view: &View<'_>, claim: &SignalClaim) -> Ruling {
         let says = format!("no answer to `{}` was {}", claim.of, claim.is);
         return Ruling::nothing(says);
     }
-    let count = |wanted: &str| -> Result<f64, String> {
+    let named = |wanted: &str| -> Result<Option<f64>, String> {
         let reading: Option<&SignalReading> = view
             .round
             .signals
@@ -28,12 +28,16 @@ pub(super) fn rule(view: &View<'_>, claim: &SignalClaim) -> Ruling {
             .find(|reading| reading.name == wanted);
         let reading = reading.ok_or_else(|| format!("`{wanted}` was not read"))?;
         let counts = reading.counts.as_ref().map_err(Clone::clone)?;
-        let count = counts.get(&claim.signal).copied();
-        count.ok_or_else(|| format!("the target file names no count of {name} (documents.signals)"))
+        Ok(counts.get(&claim.signal).copied())
     };
-    let (before, after) = match (count(&claim.from), count(&claim.to)) {
-        (Ok(before), Ok(after)) => (before, after),
+    let (before, after) = match (named(&claim.from), named(&claim.to)) {
+        (Ok(Some(before)), Ok(Some(after))) => (before, after),
         (Err(why), _) | (_, Err(why)) => return Ruling::nothing(why),
+        _ => {
+            return Ruling::void(format!(
+                "void: the target file names no count of {name} (documents.signals)"
+            ));
+        }
     };
     let counted = after - before;
     let wanted = provoked as f64;

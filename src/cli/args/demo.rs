@@ -19,9 +19,9 @@ pub struct ServeArgs {
     /// The admin listener's port on 127.0.0.1; 0 picks a free one.
     #[arg(long, default_value_t = 0)]
     pub admin_port: u16,
-    /// The defect to plant (see `idemspec list flaws`).
-    #[arg(long, value_name = "NAME", value_parser = flaw)]
-    pub flaw: Option<Flaw>,
+    /// A defect to plant (repeatable; see `idemspec list flaws`).
+    #[arg(long, value_name = "NAME", value_parser = flaw, value_delimiter = ',')]
+    pub flaw: Vec<Flaw>,
     /// Behave in another way that is right (see `idemspec list variants`).
     #[arg(long, value_name = "NAME", value_parser = variant, conflicts_with = "contract")]
     pub variant: Option<&'static Variant>,
