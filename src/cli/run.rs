@@ -25,6 +25,7 @@ use crate::grade::{Report, RunInfo};
 use crate::plan::{self, Plan};
 use crate::runner::{Agreement, RunResult, Runner};
 use crate::scenario::Scenario;
+use crate::target::sink::Stable;
 use crate::target::{HttpVersion, Target};
 use crate::yaml;
 use std::collections::BTreeMap;
@@ -84,21 +85,21 @@ fn one(
     output: &Output,
     name: Option<&str>,
 ) -> Result<(Exit, Option<Report>), Failure> {
-    let scenarios = select::all(args.scenarios.as_deref())?;
+    let scenarios = select::all(args.standard.scenarios.as_deref())?;
     let ready = target::from_file(
         target,
-        &args.filling.set,
-        args.filling.secrets.as_deref(),
-        &args.allow_host,
-        args.contract.as_deref(),
+        &args.access.filling.set,
+        args.access.filling.secrets.as_deref(),
+        &args.access.allow_host,
+        args.standard.contract.as_deref(),
     )?;
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }
-    target::refuse_live(&ready, args.filling.live || args.dry_run)?;
+    target::refuse_live(&ready, args.access.filling.live || args.dry_run)?;
     let agreement = vantage::agreement(args, output, &ready.target)?;
     let scenarios = shared(select::selected(scenarios, &args.selection)?);
-    let folder = args.scenarios.as_deref();
+    let folder = args.standard.scenarios.as_deref();
     let own =
         |path: &Path| name.map_or_else(|| path.to_owned(), |name| many::with_name(path, name));
     let job = Job {
@@ -108,7 +109,7 @@ fn one(
         ready,
         scenarios,
         selection: args.selection.clone(),
-        allow_hosts: args.allow_host.clone(),
+        allow_hosts: args.access.allow_host.clone(),
         check: !args.no_check,
         dry_run: args.dry_run,
         record: args.record.as_deref().map(own),
@@ -147,6 +148,7 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
         selection: args.selection,
         contract: named.or(kept.contract),
         settle: kept.settle,
+        events: kept.events,
         sent: None,
         http2: kept.http2,
     };
@@ -174,6 +176,8 @@ pub struct Trial {
     pub contract: Option<Contract>,
     /// How long its effects may take to show; `None` is as its target file says.
     pub settle: Option<Duration>,
+    /// What is promised of its events.
+    pub events: demo::Events,
     /// Where keys are sent; `None` is where the demo reads them.
     pub sent: Option<KeyPolicy>,
     /// HTTP/2 is spoken, and not HTTP/1.1.
@@ -191,6 +195,7 @@ impl Trial {
             kept: Kept::Variant(variant),
             contract: Some(target::allowing(variant)?),
             settle: variant.settle,
+            events: variant.events,
             http2: variant.http2,
             ..Trial::default()
         })
@@ -229,12 +234,17 @@ async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
         selection,
         contract,
         settle,
+        events,
         sent,
         http2,
     } = trial;
     let scenarios = select::selected(select::built_in()?, &selection)?;
     let (stage, mut ready) = stage::set(options, &scenarios, kept, contract, sent).await?;
     ready.target.settle = settle.unwrap_or(ready.target.settle);
+    if let (demo::Events::AsTheyCome, Some(sink)) = (events, &mut ready.target.sink) {
+        sink.ordered = false;
+        sink.stable = Stable::default();
+    }
     if http2 {
         ready.target.http = HttpVersion::Http2;
     }
@@ -441,6 +451,7 @@ async fn observe(
             scenario: Arc::clone(&planned.scenario),
             case: planned.case,
             skip: planned.skip.clone(),
+            runs: Vec::new(),
             transcript,
         });
     Ok(Recorded {

@@ -22,7 +22,7 @@ const DEMO: &str = include_str!("demo-target.yaml");
 
 /// Its line about keys.
 const DEMO_KEY: &str = "key: Idempotency-Key";
-/// How its line about documents begins.
+/// How its part about documents begins.
 const DEMO_DOCUMENTS: &str = "documents:";
 
 /// A target with what its operations promise.
@@ -186,12 +186,16 @@ pub fn demo(
     Ok(Ready { ports, ..ready })
 }
 
-/// The demo's target file, with its keys where its policy has them. Its line about documents speaks
+/// The demo's target file, with its keys where its policy has them. Its part about documents speaks
 /// of the demo's own contract.
 fn demo_file(key: &KeyPolicy, own_contract: bool) -> String {
     let file = DEMO.replacen(DEMO_KEY, &key_line(key), 1);
+    let mut within = false;
     file.lines()
-        .filter(|line| own_contract || !line.starts_with(DEMO_DOCUMENTS))
+        .filter(|line| {
+            within = line.starts_with(DEMO_DOCUMENTS) || (within && line.starts_with(' '));
+            own_contract || !within
+        })
         .flat_map(|line| [line, "\n"])
         .collect()
 }

@@ -422,6 +422,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "expiry/kept/item-4/keeps:retention",
                 "expiry/slow/item-4/keeps:retention",
                 "lost/after-effect#later/item-5/outcome-is:retry",
+                "lost/after-effect#unseen/item-5/outcome-is:retry",
                 "replay/noise#*/item-5/outcome-is:again",
             ],
             // These retry within the second, or just over its edge.
@@ -605,6 +606,9 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::GivesEventsUpSoon => surely(downstream::GIVES_EVENTS_UP_SOON),
         Flaw::AnnouncesRolledBackWrites => surely(downstream::ANNOUNCES_ROLLED_BACK_WRITES),
         Flaw::RetriesFromMemory => surely(downstream::RETRIES_FROM_MEMORY),
+        Flaw::ChangesEventBody => surely(downstream::CHANGES_EVENT_BODY),
+        Flaw::SaltsEventSignature => surely(downstream::SALTS_EVENT_SIGNATURE),
+        Flaw::DeliversEventsOutOfOrder => surely(downstream::DELIVERS_EVENTS_OUT_OF_ORDER),
         Flaw::HandlesEveryDelivery => surely(consumer::HANDLES_EVERY_DELIVERY),
         Flaw::ChecksNoticeThenHandles => surely(consumer::CHECKS_NOTICE_THEN_HANDLES),
         Flaw::MarksNoticeBeforeHandling => surely(consumer::MARKS_NOTICE_BEFORE_HANDLING),
@@ -620,6 +624,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::DropsNoticesWithoutId => surely(consumer::DROPS_NOTICES_WITHOUT_ID),
         Flaw::TakesAccountForNotice => surely(consumer::TAKES_ACCOUNT_FOR_NOTICE),
         Flaw::KeepsNoticesInMemory => surely(consumer::KEEPS_NOTICES_IN_MEMORY),
+        Flaw::TrustsKnownSignatures => surely(consumer::TRUSTS_KNOWN_SIGNATURES),
         Flaw::CountsNoDuplicates | Flaw::CountsTwice => surely(downstream::COUNTS_WRONG),
         Flaw::DocumentsKeyElsewhere => surely(downstream::DOCUMENTS_KEY_ELSEWHERE),
         Flaw::DocumentsRetryAfterNobodySends => {

@@ -18,6 +18,7 @@ use super::ledger::{self, Effects};
 use super::operation::{Command, Payment};
 use super::policy::{Fate, KeptFrom};
 use super::store::{Finish, Keeping, StoreError, Stored, Terms, Written};
+use super::switches::Event;
 
 /// The longest answer that `stores-no-long-answers` keeps, in bytes.
 const LONGEST: usize = 256 * 1024;
@@ -247,6 +248,11 @@ impl Keyed {
             Some(Behaviour::Decline) => {
                 let detail = "The card was declined. Nothing was charged.";
                 Some(Answer::problem(Problem::Declined, detail))
+            }
+            Some(Behaviour::TimeOut) => {
+                self.note(Event::TimedOut);
+                let detail = "The work took too long and was given up. Nothing was done.";
+                Some(Answer::problem(Problem::TimedOut, detail))
             }
             Some(Behaviour::FailBefore) => Some(Answer::internal()),
             Some(Behaviour::FailOnce) if self.is_first_failure(call) => Some(Answer::internal()),

@@ -69,7 +69,8 @@ pub(super) struct Memory {
     pub poisoned: HashSet<(Slot, String)>,
     /// For `replays-set-cookie`: the session that the first caller was given.
     sessions: HashMap<Slot, String>,
-    /// For `keeps-notices-in-memory`: the notices that were handled.
+    /// For `keeps-notices-in-memory`: the notices that were handled. For `trusts-known-signatures`:
+    /// the signatures that were good.
     notices: HashSet<String>,
 }
 
@@ -244,6 +245,9 @@ impl Keyed {
         {
             return self.answer_again(call, stored).await;
         }
+        if self.find_expired(slot).await?.is_some() {
+            self.note(Event::Expired);
+        }
         if self.flaws.has(Flaw::KeepsClaimOnCrash) {
             self.note_claim(call, slot).await?;
             let answer = self.execute(call, permit).await;
@@ -417,9 +421,14 @@ impl Keyed {
         self.memory().failed.insert((behaviour, mark.to_owned()))
     }
 
-    /// For `keeps-notices-in-memory`: whether a notice comes for the first time.
-    pub fn first_seen(&self, event: &str) -> bool {
-        self.memory().notices.insert(event.to_owned())
+    /// Whether the memory of notices did not hold this mark; from now on it does.
+    pub fn first_seen(&self, mark: &str) -> bool {
+        self.memory().notices.insert(mark.to_owned())
+    }
+
+    /// Whether the memory of notices holds this mark.
+    pub fn was_seen(&self, mark: &str) -> bool {
+        self.memory().notices.contains(mark)
     }
 
     /// For `keeps-notices-in-memory`: a notice could not be handled.

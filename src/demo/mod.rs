@@ -70,7 +70,7 @@ pub use self::flaw::{Flaw, Tier};
 pub use self::flaws::{Flaws, Matter, Rivals};
 pub use self::manners::Manners;
 pub use self::policy::Policy;
-pub use self::variant::{Sight, VARIANTS, Variant};
+pub use self::variant::{Events, Sight, VARIANTS, Variant};
 
 /// How long `stop` waits for open requests and connections.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -219,6 +219,8 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
         news,
         flaws: options.flaws,
         twice: manners.delivers_twice,
+        anew: manners.words_events_anew,
+        unordered: manners.events_overtake,
     };
     demo.servers.push(serve(
         Seats::new(admin_listener, None),

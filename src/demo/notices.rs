@@ -346,7 +346,17 @@ fn is_signed(api: &Keyed, headers: &HeaderMap, event: &str, body: &[u8]) -> bool
         .as_secs();
     let age = i64::try_from(now).unwrap_or(i64::MAX).abs_diff(timestamp);
     let old = age > TOLERANCE.unsigned_abs() && !api.flaws.has(Flaw::TakesOldSignatures);
-    !old && signature::is_by_the_bank(event, timestamp, body, signature)
+    let good = !old && signature::is_by_the_bank(event, timestamp, body, signature);
+    if api.flaws.has(Flaw::TrustsKnownSignatures) {
+        return match good {
+            true => {
+                api.first_seen(signature);
+                true
+            }
+            false => api.was_seen(signature),
+        };
+    }
+    good
 }
 
 fn text_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

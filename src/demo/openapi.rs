@@ -80,6 +80,7 @@ fn write(policy: &Policy, flaws: Flaws, made: u16, summary: &str) -> Value {
     declare(415, "no JSON", false);
     declare(422, "not valid", false);
     declare(500, "failed; send it again", false);
+    declare(504, "given up; send it again", false);
     let mut refusal = |look: &Refusal, description: &str| {
         declare(look.status, description, look.retry_after);
     };

@@ -95,11 +95,18 @@ impl Keyed {
         let Expired::Refuse(look) = &self.policy.expired else {
             return Ok(None);
         };
-        let used = self.store.find(slot.clone(), Timestamp::MIN).await?;
         let detail = "This key was used too long ago. Use a new key for a new request.";
+        Ok(self.find_expired(slot).await?.map(|_| {
+            self.note(Event::Expired);
+            Answer::refusal(Problem::KeyExpired, detail, look, None)
+        }))
+    }
+
+    /// The record of a slot that was kept long enough, as long as nothing has taken its place.
+    pub(super) async fn find_expired(&self, slot: &Slot) -> Result<Option<Stored>, StoreError> {
+        let used = self.store.find(slot.clone(), Timestamp::MIN).await?;
         // One that was completed since it was looked up is not old.
-        let used = used.filter(|used| used.completed <= self.expired());
-        Ok(used.map(|_| Answer::refusal(Problem::KeyExpired, detail, look, None)))
+        Ok(used.filter(|used| used.completed <= self.expired()))
     }
 
     /// Whether two fingerprints are those of one request, by what the policy compares.
