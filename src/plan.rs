@@ -10,10 +10,12 @@ use crate::checklist::ItemId;
 use crate::contract::{Contract, KeyRules, RetentionClock};
 use crate::hook::HookName;
 use crate::scenario::{
-    Amount, Case, Close, FirstSent, LookupBy, Moment, Need, OperationRole, PrincipalRole, Quantity,
-    Request, Scenario, Signature, Step, TimeSpan, When,
+    Amount, Case, Check, Close, FirstSent, LookupBy, Moment, Need, OperationRole, PrincipalRole,
+    Quantity, Request, Scenario, Signature, Step, TimeSpan, When,
 };
+use crate::signal::Signal;
 use crate::target::Target;
+use crate::target::consumer::Signing;
 use crate::target::key::{Carrier, KeyPlace, singular_path};
 use crate::target::operation::{Lifetime, LookupWay, Operation, Reading};
 use crate::target::principal::{Principal, Role};
@@ -304,6 +306,7 @@ impl Fit<'_> {
             self.step(step)?;
         }
         keys::accepted(self.scenario, self.case, self.contract)?;
+        self.signals()?;
         if let Some(limit) = self.target.limits.requests
             && requests > limit
         {
@@ -312,6 +315,32 @@ impl Fit<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// A scenario about counts applies where the target file names one of them.
+    fn signals(&self) -> Result<(), String> {
+        let wanted: Vec<&str> = self
+            .scenario
+            .expect
+            .iter()
+            .filter_map(|(_, expectation)| match &expectation.check {
+                Check::Counted(claim) => Some(claim.signal),
+                _ => None,
+            })
+            .filter(|signal| {
+                let documents = self.target.documents.as_ref();
+                !documents.is_some_and(|documents| documents.counts(*signal))
+            })
+            .map(Signal::name)
+            .collect();
+        let claims = self.scenario.expect.len();
+        if wanted.is_empty() || wanted.len() < claims {
+            return Ok(());
+        }
+        Err(format!(
+            "the target file names no count of {} (documents.signals)",
+            wanted.join(", ")
+        ))
     }
 
     fn need(&self, need: Need) -> Result<(), String> {
@@ -351,6 +380,11 @@ impl Fit<'_> {
                 .as_ref()
                 .is_none_or(|consumer| consumer.publish.is_none()),
             Need::Signature => self.operation.signing.is_some(),
+            Need::SignedId => self
+                .operation
+                .signing
+                .as_ref()
+                .is_some_and(Signing::covers_id),
             Need::Signals => self
                 .target
                 .documents
@@ -360,6 +394,8 @@ impl Fit<'_> {
             Need::Sink => self.target.sink.is_some() && self.operation.events.is_some(),
             Need::Outage => self.sink(|sink| sink.outage.is_some()),
             Need::OrderedEvents => self.sink(|sink| sink.ordered),
+            Need::StableBody => self.sink(|sink| sink.stable.body),
+            Need::StableSignature => self.sink(|sink| sink.stable.signature),
             Need::Replicas => self.target.base_urls.len() > 1,
             Need::Retention => self.contract.retention.is_some(),
             Need::RetentionEnd => self
@@ -395,6 +431,9 @@ impl Fit<'_> {
             Need::Consumer => format!("{name} receives no events (kind: consumer)"),
             Need::Posted => format!("{name} is published: its receiver answers nobody"),
             Need::Signature => format!("how {name} is signed is not said (sign)"),
+            Need::SignedId => {
+                format!("the signature of {name} is not known to cover the id of the event (sign)")
+            }
             Need::Signals => {
                 "the target file names no page of metrics (documents.metrics)".to_owned()
             }
@@ -408,6 +447,12 @@ impl Fit<'_> {
             }
             Need::OrderedEvents => {
                 "the target does not say that its events come in order (sink.ordered)".to_owned()
+            }
+            Need::StableBody => {
+                "the target does not say that an event keeps its body (sink.stable)".to_owned()
+            }
+            Need::StableSignature => {
+                "the target does not say that an event keeps its signature (sink.stable)".to_owned()
             }
             Need::Replicas => "base-url names one instance only".to_owned(),
             Need::Retention => format!("the contract {} declares no retention", self.contract.name),

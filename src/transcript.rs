@@ -601,6 +601,9 @@ pub struct EventDelivery {
     pub body: String,
     /// A digest of the whole body.
     pub body_digest: String,
+    /// A digest of the signature; `None` where the delivery has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature_digest: Option<String>,
 }
 
 /// What the target counted of itself.

@@ -44,6 +44,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "outcome",
             "promise",
             "scenario",
+            "signal",
             "target",
         ],
     ),

@@ -355,6 +355,20 @@ fn mistakes_on_the_command_line_say_what_to_write() {
             &["demo", "--flaw", "ignore-keys"],
             "did you mean `ignores-keys`?",
         ),
+        (
+            &[
+                "demo",
+                "--flaw",
+                "checks-then-sets",
+                "--flaw",
+                "last-writer-wins",
+            ],
+            "`checks-then-sets` and `last-writer-wins` cannot be planted together: each of them decides how a key is claimed",
+        ),
+        (
+            &["serve", "--flaw", "never-expires,forgets-early"],
+            "each of them decides how long a key is kept",
+        ),
         (&["serve", "--work", "50"], "with its unit"),
         (
             &["list", "everything"],

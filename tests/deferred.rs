@@ -27,7 +27,7 @@ impl Bench {
     fn with(flaw: Option<&str>) -> Bench {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let options = Options {
-            flaw: flaw.map(|name| Flaw::from_name(name).expect(name)),
+            flaws: flaw.map(|name| Flaw::from_name(name).expect(name)).into(),
             ..Options::default()
         };
         let demo = runtime.block_on(demo::start(options)).expect("it starts");

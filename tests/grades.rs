@@ -1,11 +1,16 @@
-//! Each item of the checklist that an API can keep reaches each of the three clear grades on the demo:
-//! met where it is right, broken where a flaw is planted, not shown where nothing could be tried.
+//! Each item of the checklist reaches each of the three clear grades on the demo: met where it is right,
+//! broken where a flaw is planted, not shown where nothing could be tried. The first item is a client's,
+//! and the demo client shows it.
 
 use idemspec::checklist::ItemId;
 use idemspec::cli::args::Selection;
+use idemspec::cli::client::builtin::habit_report;
+use idemspec::cli::progress::Callback;
 use idemspec::cli::run::Trial;
 use idemspec::demo::{Flaw, Options};
-use idemspec::grade::Grade;
+use idemspec::demo_client::Habit;
+use idemspec::grade::{Grade, Report};
+use std::path::Path;
 use std::time::Duration;
 
 /// What shows an item: a case, the operation on which it can be tried, one on which it cannot, and a
@@ -72,7 +77,7 @@ const SHOWN_BY: [(&str, &str, &str, &str, Flaw); 8] = [
 async fn grade(item: &str, case: &str, operation: &str, flaw: Option<Flaw>) -> Grade {
     let trial = Trial {
         options: Options {
-            flaw,
+            flaws: flaw.into(),
             work: Duration::from_millis(20),
             ..Options::default()
         },
@@ -83,10 +88,37 @@ async fn grade(item: &str, case: &str, operation: &str, flaw: Option<Flaw>) -> G
         },
         ..Trial::default()
     };
-    let report = trial.report().await.expect("the demo runs");
+    graded(&trial.report().await.expect("the demo runs"), item)
+}
+
+fn graded(report: &Report, item: &str) -> Grade {
     let wanted = ItemId::from_name(item).expect("an item");
     let graded = report.checklist.iter().find(|graded| graded.item == wanted);
     graded.expect("all nine are graded").grade
+}
+
+/// The grade of the first item that the demo client gets in one case.
+async fn grade_of_client(case: &str, habit: Habit) -> Grade {
+    let selection = Selection {
+        scenario: vec![case.to_owned()],
+        ..Selection::default()
+    };
+    let program = Path::new(env!("CARGO_BIN_EXE_idemspec"));
+    let silent: Callback = Box::new(|_, _, _| {});
+    let report = habit_report(program, habit, &selection, 1, &silent).await;
+    graded(&report.expect("the demo client runs"), "item-1")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_item_is_met_broken_and_not_shown_by_the_demo_client() {
+    for (habit, grade) in [
+        (Habit::Correct, Grade::Met),
+        (Habit::SendsNewKeyPerAttempt, Grade::Broken),
+        (Habit::NeverRetries, Grade::NotShown),
+    ] {
+        let shown = grade_of_client("client/in-progress", habit).await;
+        assert_eq!(shown, grade, "{}", habit.name());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

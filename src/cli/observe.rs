@@ -137,6 +137,7 @@ pub(super) async fn observe(
             scenario: Arc::clone(&planned.scenario),
             case: planned.case,
             skip: planned.skip.clone(),
+            runs: Vec::new(),
             transcript,
         });
     Ok(Observed {

@@ -27,6 +27,7 @@ use crate::grade::Report;
 use crate::plan::{self, Plan};
 use crate::runner::{Agreement, Runner};
 use crate::scenario::Scenario;
+use crate::target::sink::Stable;
 use crate::target::{HttpVersion, Target};
 use crate::yaml;
 use std::collections::BTreeMap;
@@ -90,21 +91,21 @@ fn one(
     output: &Output,
     name: Option<&str>,
 ) -> Result<(Exit, Option<Report>), Failure> {
-    let scenarios = select::all(args.scenarios.as_deref())?;
+    let scenarios = select::all(args.standard.scenarios.as_deref())?;
     let ready = target::from_file(
         target,
-        &args.filling.set,
-        args.filling.secrets.as_deref(),
-        &args.allow_host,
-        args.contract.as_deref(),
+        &args.access.filling.set,
+        args.access.filling.secrets.as_deref(),
+        &args.access.allow_host,
+        args.standard.contract.as_deref(),
     )?;
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }
-    target::refuse_live(&ready, args.filling.live || args.dry_run)?;
+    target::refuse_live(&ready, args.access.filling.live || args.dry_run)?;
     let agreement = vantage::agreement(args, output, &ready.target)?;
     let scenarios = shared(select::selected(scenarios, &args.selection)?);
-    let folder = args.scenarios.as_deref();
+    let folder = args.standard.scenarios.as_deref();
     let own =
         |path: &Path| name.map_or_else(|| path.to_owned(), |name| many::with_name(path, name));
     let job = Job {
@@ -114,14 +115,14 @@ fn one(
         ready,
         scenarios,
         selection: args.selection.clone(),
-        allow_hosts: args.allow_host.clone(),
+        allow_hosts: args.access.allow_host.clone(),
         check: !args.no_check,
         dry_run: args.dry_run,
         record: args.record.as_deref().map(own),
         start_at: args.start_at.filter(|_| agreement.is_none()),
         agreement,
         defer: args.defer.as_deref().map(own),
-        set: args.filling.set.clone(),
+        set: args.access.filling.set.clone(),
         ledger: args.ledger.as_deref().map(own),
     };
     runtime()?.block_on(carry_out(&job, output))
@@ -149,12 +150,13 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     let trial = Trial {
         kept: kept.kept,
         options: demo::Options {
-            flaw: args.flaw,
+            flaws: target::planted(&args.flaw)?,
             ..kept.options
         },
         selection: args.selection,
         contract: named.or(kept.contract),
         settle: kept.settle,
+        events: kept.events,
         sent: None,
         http2: kept.http2,
     };
@@ -182,6 +184,8 @@ pub struct Trial {
     pub contract: Option<Contract>,
     /// How long its effects may take to show; `None` is as its target file says.
     pub settle: Option<Duration>,
+    /// What is promised of its events.
+    pub events: demo::Events,
     /// Where keys are sent; `None` is where the demo reads them.
     pub sent: Option<KeyPolicy>,
     /// HTTP/2 is spoken, and not HTTP/1.1.
@@ -199,6 +203,7 @@ impl Trial {
             kept: Kept::Variant(variant),
             contract: Some(target::allowing(variant)?),
             settle: variant.settle,
+            events: variant.events,
             http2: variant.http2,
             ..Trial::default()
         })
@@ -237,12 +242,17 @@ async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
         selection,
         contract,
         settle,
+        events,
         sent,
         http2,
     } = trial;
     let scenarios = select::selected(select::built_in()?, &selection)?;
     let (stage, mut ready) = stage::set(options, &scenarios, kept, contract, sent).await?;
     ready.target.settle = settle.unwrap_or(ready.target.settle);
+    if let (demo::Events::AsTheyCome, Some(sink)) = (events, &mut ready.target.sink) {
+        sink.ordered = false;
+        sink.stable = Stable::default();
+    }
     if http2 {
         ready.target.http = HttpVersion::Http2;
     }

@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 /// # Errors
 /// When a port or the database cannot be had.
 pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
+    let planted = target::planted(&args.flaw)?;
     let kept = args.contract.as_deref().map(target::contract).transpose()?;
     let contracted = match args.variant {
         Some(variant) => variant.options(),
@@ -26,7 +27,7 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
             .replica_port
             .map(|port| SocketAddr::from(([127, 0, 0, 1], port))),
         database: args.database.clone(),
-        flaw: args.flaw,
+        flaws: planted,
         work: args.work,
         retention: args.retention.unwrap_or(contracted.retention),
         ..contracted
@@ -35,9 +36,11 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         let demo = demo::start(options)
             .await
             .map_err(|problem| Failure::Unable(problem.to_string()))?;
-        let flaw = args.flaw.map_or_else(String::new, |flaw| {
-            format!(", with the flaw {}", flaw.name())
-        });
+        let flaws = match planted.names().as_slice() {
+            [] => String::new(),
+            [flaw] => format!(", with the flaw {flaw}"),
+            flaws => format!(", with the flaws {}", flaws.join(", ")),
+        };
         let contract = kept.map_or_else(String::new, |contract| {
             format!(", as {} says", contract.name)
         });
@@ -48,7 +51,7 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
             format!(" and at http://{replica}")
         });
         screen::say(&format!(
-            "the demo API is at http://{}{replica}, its admin at http://{}{contract}{variant}{flaw}; Ctrl-C ends it\n",
+            "the demo API is at http://{}{replica}, its admin at http://{}{contract}{variant}{flaws}; Ctrl-C ends it\n",
             demo.address, demo.admin
         ))?;
         demo.run_until_stopped().await;

@@ -113,7 +113,7 @@ fn kills(scenario: &Scenario) -> bool {
 /// What the command of the demo's target file looks at.
 fn environment(options: &Options, kept: Kept, tool: PathBuf) -> Vec<(String, String)> {
     let time = |time| humantime::format_duration(time).to_string();
-    let flaw = options.flaw.map(|flaw| flaw.name().to_owned());
+    let flaws = options.flaws.names().join(",");
     let (contract, variant) = match kept {
         Kept::Nothing => (None, None),
         Kept::Contract(name) => (Some(name), None),
@@ -121,7 +121,7 @@ fn environment(options: &Options, kept: Kept, tool: PathBuf) -> Vec<(String, Str
     };
     [
         ("IDEMSPEC", Some(tool.display().to_string())),
-        ("DEMO_FLAW", flaw),
+        ("DEMO_FLAWS", (!flaws.is_empty()).then_some(flaws)),
         ("DEMO_CONTRACT", contract),
         ("DEMO_VARIANT", variant),
         ("DEMO_WORK", Some(time(options.work))),

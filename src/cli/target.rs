@@ -5,8 +5,8 @@ use super::files;
 use super::policy::{policy_of, retention_of};
 use crate::contract::{self, Contract};
 use crate::demo;
-use crate::demo::Variant;
 use crate::demo::policy::{Form, KeyPolicy, Place};
+use crate::demo::{Flaw, Flaws, Variant};
 use crate::runner::wire::TlsOptions;
 use crate::target::Target;
 use crate::target::parse::{Environment, Loaded, Options, load};
@@ -24,7 +24,7 @@ const DEMO: &str = include_str!("demo-target.yaml");
 
 /// Its line about keys.
 const DEMO_KEY: &str = "key: Idempotency-Key";
-/// How its line about documents begins.
+/// How its part about documents begins.
 const DEMO_DOCUMENTS: &str = "documents:";
 
 /// A target with what its operations promise.
@@ -153,6 +153,14 @@ pub fn demo_options(contract: Option<&Contract>) -> Result<demo::Options, Failur
     })
 }
 
+/// The flaws of a demo.
+///
+/// # Errors
+/// When two of them exclude each other.
+pub fn planted(flaws: &[Flaw]) -> Result<Flaws, Failure> {
+    Flaws::plant(flaws).map_err(|rivals| Failure::Usage(rivals.to_string()))
+}
+
 /// What allows a variant of the demo.
 ///
 /// # Errors
@@ -200,12 +208,16 @@ pub fn demo(
     Ok(Ready { ports, ..ready })
 }
 
-/// The demo's target file, with its keys where its policy has them. Its line about documents speaks
+/// The demo's target file, with its keys where its policy has them. Its part about documents speaks
 /// of the demo's own contract.
 fn demo_file(key: &KeyPolicy, own_contract: bool) -> String {
     let file = DEMO.replacen(DEMO_KEY, &key_line(key), 1);
+    let mut within = false;
     file.lines()
-        .filter(|line| own_contract || !line.starts_with(DEMO_DOCUMENTS))
+        .filter(|line| {
+            within = line.starts_with(DEMO_DOCUMENTS) || (within && line.starts_with(' '));
+            own_contract || !within
+        })
         .flat_map(|line| [line, "\n"])
         .collect()
 }

@@ -47,8 +47,7 @@ pub async fn write(
     };
     let echo = echo.and_then(|key| Some(key.to_str().ok()?.to_owned()));
     // Compression is no part of an answer: a replay may be asked for without it.
-    let compresses =
-        accepts_gzip(request.headers()) && api.flaw != Some(Flaw::StoresCompressedBytes);
+    let compresses = accepts_gzip(request.headers()) && !api.flaws.has(Flaw::StoresCompressedBytes);
     let dress = |answer: Answer| {
         let answer = answer.marked(&policy.marker, echo.as_deref());
         match compresses {
@@ -73,7 +72,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
             query,
             body,
         };
-        key::read(sent, &api.policy, api.flaw)
+        key::read(sent, &api.policy, api.flaws)
     };
     let authorized =
         Caller::authenticate(&headers).and_then(|caller| caller.authorize_write().map(|()| caller));
@@ -90,7 +89,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
     if caller.token == GRANTEE && api.switches.is_revoked() {
         return Err(refuse(&api, &operation, key_of(None), no_grant()).await);
     }
-    if api.flaw == Some(Flaw::StoresUnauthorized)
+    if api.flaws.has(Flaw::StoresUnauthorized)
         && let Ok(Some(key)) = key_of(None)
         && let Some(refusal) = api.stored_refusal(&operation, &key)
     {
@@ -106,25 +105,29 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         expect_json(&headers)?;
     }
     let slot = |key: &str| Slot {
-        tenant: match (api.flaw, api.policy.principals) {
-            (Some(Flaw::SharesKeysBetweenTenants), _) | (_, Principals::Everyone) => "anyone",
-            (_, Principals::Tenant) => caller.tenant,
-            (_, Principals::Token) => caller.token,
+        tenant: match api.policy.principals {
+            _ if api.flaws.has(Flaw::SharesKeysBetweenTenants) => "anyone",
+            Principals::Everyone => "anyone",
+            Principals::Tenant => caller.tenant,
+            Principals::Token => caller.token,
         }
         .to_owned(),
         operation: match api.policy.routes {
-            Routes::Apart => format!("{}{memory}", operation.scope(api.flaw)),
+            Routes::Apart => format!("{}{memory}", operation.scope(api.flaws)),
             Routes::Together | Routes::Ignored => format!("any{memory}"),
         },
-        key: match (api.flaw, &operation) {
-            (Some(Flaw::JoinsScopeWithColons), Operation::PayFor { account }) => {
-                format!("{account}:{key}")
+        key: {
+            let key = key::compared(key, &api.policy, api.flaws);
+            match &operation {
+                Operation::PayFor { account } if api.flaws.has(Flaw::JoinsScopeWithColons) => {
+                    format!("{account}:{key}")
+                }
+                _ => key,
             }
-            _ => key::compared(key, &api.policy, api.flaw),
         },
     };
-    let mut bytes = match (api.flaw, key_of(None)) {
-        (Some(Flaw::ClaimsAtHeaders), Ok(Some(key))) => {
+    let mut bytes = match key_of(None) {
+        Ok(Some(key)) if api.flaws.has(Flaw::ClaimsAtHeaders) => {
             // Nothing frees this claim when the body never arrives in full.
             let claim = api.in_flight.claim(&slot(&key), "").map(ManuallyDrop::new);
             let bytes = read_body(&headers, body).await?;
@@ -150,7 +153,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
     }
     let mut fingerprint = fingerprint(
         Ingredients {
-            operation: &operation.scope(api.flaw),
+            operation: &operation.scope(api.flaws),
             body: &body,
             bytes: &bytes,
             user_agent: headers
@@ -161,30 +164,29 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
             now: api.clock.now(),
             equality: api.policy.equality,
         },
-        api.flaw,
+        api.flaws,
     );
-    if api.flaw == Some(Flaw::KeepsOneBucketForGuests) && caller.tenant == GUEST {
+    if api.flaws.has(Flaw::KeepsOneBucketForGuests) && caller.tenant == GUEST {
         fingerprint.clear();
     }
     if api.policy.routes == Routes::Ignored {
         fingerprint = with_route(&fingerprint, &operation.label());
     }
-    let slot = |key: &str| match api.flaw {
-        Some(Flaw::ExecutesChangedPayload) => slot(&format!("{key} {fingerprint}")),
-        _ if matches!(api.policy.mismatch, Mismatch::Execute) => {
-            slot(&format!("{key} {fingerprint}"))
-        }
-        Some(Flaw::TakesPayloadForKey) if key.is_empty() => Slot {
+    let by_payload = matches!(api.policy.mismatch, Mismatch::Execute)
+        || api.flaws.has(Flaw::ExecutesChangedPayload);
+    let slot = |key: &str| match by_payload {
+        _ if key.is_empty() && api.flaws.has(Flaw::TakesPayloadForKey) => Slot {
             tenant: "anyone".to_owned(),
             ..slot(&fingerprint)
         },
-        _ => slot(key),
+        true => slot(&format!("{key} {fingerprint}")),
+        false => slot(key),
     };
     let mut command = match operation.command(&body) {
         Ok(command) => command,
         Err(refusal) if api.policy.after.validation != Fate::Forgotten => Command::Refuse(refusal),
         Err(refusal) => {
-            if api.flaw == Some(Flaw::StoresValidationFailures)
+            if api.flaws.has(Flaw::StoresValidationFailures)
                 && let Ok(Some(key)) = key
             {
                 keep(&api, slot(&key), fingerprint, &refusal).await?;
@@ -197,7 +199,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
     if behaviour == Some(Behaviour::Limited)
         && let Err(refusal) = api.switches.take(Instant::now())
     {
-        if api.flaw == Some(Flaw::StoresRateLimits)
+        if api.flaws.has(Flaw::StoresRateLimits)
             && let Some(key) = &key
         {
             keep(&api, slot(key), fingerprint.clone(), &refusal).await?;
@@ -207,15 +209,14 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         }
         command = Command::Refuse(refusal);
     }
-    if api.flaw == Some(Flaw::CrashesOnEqualItems) && has_equal_items(&body) {
+    if api.flaws.has(Flaw::CrashesOnEqualItems) && has_equal_items(&body) {
         return Err(Answer::internal());
     }
-    let unprotected = match api.flaw {
-        Some(Flaw::IgnoresKeyOnRefunds) => operation == Operation::Refund,
-        Some(Flaw::IgnoresKeyOnBatches) => operation == Operation::Batch,
-        Some(Flaw::IgnoresKeyWhenAsync) => prefers_async(&headers),
+    let unprotected = match operation {
+        Operation::Refund => api.flaws.has(Flaw::IgnoresKeyOnRefunds),
+        Operation::Batch => api.flaws.has(Flaw::IgnoresKeyOnBatches),
         _ => false,
-    };
+    } || (prefers_async(&headers) && api.flaws.has(Flaw::IgnoresKeyWhenAsync));
     let line = Line::default();
     let call = Call {
         tenant: caller.tenant,
@@ -225,7 +226,7 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
         id: format!("{}_{}", command.prefix(), Uuid::new_v4().simple()),
         command,
         behaviour,
-        compressed: api.flaw == Some(Flaw::StoresCompressedBytes) && accepts_gzip(&headers),
+        compressed: api.flaws.has(Flaw::StoresCompressedBytes) && accepts_gzip(&headers),
         slow,
         started: api.clock.now(),
         port: peer.map_or(0, |ConnectInfo(Peer(peer))| peer.port()),
@@ -277,22 +278,22 @@ async fn refuse(
     let Ok(Some(key)) = key else {
         return refusal;
     };
-    match api.flaw {
-        Some(Flaw::ReplaysAfterRevocation) if refusal == no_grant() => {
-            let found = api.find_of_anyone(operation, &key).await;
-            found.map_or(refusal, |stored| api.replay(stored))
-        }
-        Some(Flaw::LooksUpBeforeAuthentication) => {
-            let found = api.find_of_anyone(operation, &key).await;
-            found.map_or(refusal, |stored| api.replay(stored))
-        }
-        Some(Flaw::StoresUnauthorized) if refusal.status == StatusCode::UNAUTHORIZED => {
-            if api.find_of_anyone(operation, &key).await.is_none() {
+    let looks = api.flaws.has(Flaw::LooksUpBeforeAuthentication)
+        || (refusal == no_grant() && api.flaws.has(Flaw::ReplaysAfterRevocation));
+    let stores =
+        refusal.status == StatusCode::UNAUTHORIZED && api.flaws.has(Flaw::StoresUnauthorized);
+    if !looks && !stores {
+        return refusal;
+    }
+    match api.find_of_anyone(operation, &key).await {
+        Some(stored) if looks => api.replay(stored),
+        Some(_) => refusal,
+        None => {
+            if stores {
                 api.store_refusal(operation, &key, &refusal);
             }
             refusal
         }
-        _ => refusal,
     }
 }
 

@@ -302,6 +302,8 @@ pub enum Problem {
     UsedUp,
     /// 409: a cart is no longer what the caller has seen.
     OutOfDate,
+    /// 504: the work took too long and was given up.
+    TimedOut,
     /// 500: the request failed.
     Internal,
 }
@@ -364,6 +366,7 @@ impl Problem {
             ),
             Problem::UsedUp => (S::CONFLICT, "used-up", "Used up"),
             Problem::OutOfDate => (S::CONFLICT, "out-of-date", "Out of date"),
+            Problem::TimedOut => (S::GATEWAY_TIMEOUT, "timed-out", "Given up"),
             Problem::Internal => (
                 S::INTERNAL_SERVER_ERROR,
                 "internal",

@@ -42,6 +42,8 @@ pub enum Behaviour {
     FailAfter,
     /// As `FailAfter`, the first time per reference.
     FailAfterOnce,
+    /// Works so long that it is given up, and writes nothing.
+    TimeOut,
     /// Is declined by the business after execution has begun.
     Decline,
     /// Answers 204 without a body.
@@ -60,12 +62,13 @@ pub enum Behaviour {
 
 impl Behaviour {
     /// Every behaviour, by the name it has in the header.
-    const NAMES: [(&'static str, Behaviour); 12] = [
+    const NAMES: [(&'static str, Behaviour); 13] = [
         ("linger", Behaviour::Linger),
         ("fail-before", Behaviour::FailBefore),
         ("fail-once", Behaviour::FailOnce),
         ("fail-after", Behaviour::FailAfter),
         ("fail-after-once", Behaviour::FailAfterOnce),
+        ("time-out", Behaviour::TimeOut),
         ("decline", Behaviour::Decline),
         ("no-content", Behaviour::NoContent),
         ("large", Behaviour::Large),
@@ -130,6 +133,7 @@ impl Behaviour {
             | Behaviour::FailOnce
             | Behaviour::FailAfter
             | Behaviour::FailAfterOnce
+            | Behaviour::TimeOut
             | Behaviour::Decline
             | Behaviour::Limited => {}
         }

@@ -128,7 +128,7 @@ async fn order(
         let detail = "version must be that of the cart as you have seen it.";
         return Err(Answer::problem(Problem::Invalid, detail));
     };
-    let looks_again = api.flaw != Some(Flaw::OrdersStaleCarts);
+    let looks_again = !api.flaws.has(Flaw::OrdersStaleCarts);
     let id = format!("ord_{}", Uuid::new_v4().simple());
     let made = json!({"id": id, "cart": cart_id});
     let write = move |connection: &mut Connection| {

@@ -100,7 +100,7 @@ async fn redeem(
     if used >= uses {
         return Err(used_up());
     }
-    let most = if api.flaw == Some(Flaw::ChecksThenDebits) {
+    let most = if api.flaws.has(Flaw::ChecksThenDebits) {
         api.clock.sleep(WINDOW).await;
         i64::MAX
     } else {

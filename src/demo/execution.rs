@@ -10,12 +10,15 @@ use uuid::Uuid;
 use super::answer::{Answer, Problem};
 use super::behaviour::Behaviour;
 use super::call::Call;
+use super::clock::Timestamp;
 use super::flaw::Flaw;
+use super::flaws::Matter;
 use super::keyed::{Keyed, Permit};
 use super::ledger::{self, Effects};
 use super::operation::{Command, Payment};
 use super::policy::{Fate, KeptFrom};
 use super::store::{Finish, Keeping, StoreError, Stored, Terms, Written};
+use super::switches::Event;
 
 /// The longest answer that `stores-no-long-answers` keeps, in bytes.
 const LONGEST: usize = 256 * 1024;
@@ -32,7 +35,7 @@ impl Keyed {
         if call.behaviour != Some(Behaviour::Linger) {
             self.work(call).await;
         }
-        if self.flaw == Some(Flaw::KeepsClaimOnHangUp) && call.line.is_dead() {
+        if self.flaws.has(Flaw::KeepsClaimOnHangUp) && call.line.is_dead() {
             permit.leave_claim();
             return Ok(Answer::internal());
         }
@@ -42,18 +45,18 @@ impl Keyed {
         if self.fails_after(call) {
             return self.fail_after(call, permit).await;
         }
-        if self.flaw == Some(Flaw::DropsClaimOnHangUp) && call.line.is_dead() {
+        if self.flaws.has(Flaw::DropsClaimOnHangUp) && call.line.is_dead() {
             permit.keeping = Keeping::Nothing;
         }
         let without_length = matches!(
             call.behaviour,
             Some(Behaviour::NoContent | Behaviour::Stream)
         );
-        if self.flaw == Some(Flaw::RecordsOnlyWholeBodies) && without_length {
+        if self.flaws.has(Flaw::RecordsOnlyWholeBodies) && without_length {
             permit.keeping = Keeping::Nothing;
             permit.leave_claim();
         }
-        if self.flaw == Some(Flaw::OverwritesRecordOfSuccessor)
+        if self.flaws.has(Flaw::OverwritesRecordOfSuccessor)
             && let Some(claim) = &permit.claim
         {
             claim.outlasts_successor().await;
@@ -63,7 +66,7 @@ impl Keyed {
             Written::Executed(answer) | Written::Refused(answer) => answer,
             Written::Taken(first) => return Box::pin(self.answer_again(call, *first)).await,
         };
-        if self.flaw != Some(Flaw::RecordsOutsideTransaction) {
+        if !self.flaws.has(Flaw::RecordsOutsideTransaction) {
             self.linger(call).await;
         }
         Ok(answer)
@@ -86,19 +89,15 @@ impl Keyed {
         let terms = Terms {
             keeping,
             finish,
-            effects: match self.flaw {
-                Some(Flaw::CancelsBetweenEffects) => Effects::ChargeOnly,
-                _ => Effects::All,
+            effects: match self.flaws.has(Flaw::CancelsBetweenEffects) {
+                true => Effects::ChargeOnly,
+                false => Effects::All,
             },
-            now: match self.flaw {
-                Some(Flaw::CountsRetentionFromClaim) => call.started,
-                _ if self.policy.kept_from == KeptFrom::Start => call.started,
-                _ => self.clock.now(),
-            },
+            now: self.kept_from(call),
             expired: self.expired(),
-            longest: match self.flaw {
-                Some(Flaw::StoresNoLongAnswers) => LONGEST,
-                _ => usize::MAX,
+            longest: match self.flaws.has(Flaw::StoresNoLongAnswers) {
+                true => LONGEST,
+                false => usize::MAX,
             },
         };
         let written = self.store.write(Arc::clone(call), terms).await;
@@ -106,12 +105,22 @@ impl Keyed {
         written
     }
 
+    /// From when on the retention of a call's key counts.
+    fn kept_from(&self, call: &Call) -> Timestamp {
+        let from_start = self.policy.kept_from == KeptFrom::Start
+            || self.flaws.has(Flaw::CountsRetentionFromClaim);
+        match from_start {
+            true => call.started,
+            false => self.clock.now(),
+        }
+    }
+
     async fn write_and_record(
         &self,
         call: &Arc<Call>,
         permit: &mut Permit,
     ) -> Result<Written, StoreError> {
-        match (self.flaw, &call.command) {
+        let written = match (self.flaws.of(Matter::Record), &call.command) {
             (Some(Flaw::CancelsBetweenEffects), Command::Pay(payment)) => {
                 self.write_in_two_steps(call, payment).await
             }
@@ -132,13 +141,12 @@ impl Keyed {
                 self.record(call, &written).await?;
                 Ok(written)
             }
-            (Some(Flaw::EvictsOldestKeys), _) => {
-                let written = self.write(call, permit.keeping, Finish::Commit).await?;
-                self.store.evict(MOST_KEYS).await?;
-                Ok(written)
-            }
             _ => self.write(call, permit.keeping, Finish::Commit).await,
+        };
+        if self.flaws.has(Flaw::EvictsOldestKeys) {
+            self.store.evict(MOST_KEYS).await?;
         }
+        written
     }
 
     /// Charges, and issues the receipt and keeps the record only for a client that still is there.
@@ -215,19 +223,19 @@ impl Keyed {
             slot: slot.clone(),
             fingerprint: call.fingerprint.clone(),
             answer: answer.clone(),
-            completed: self.clock.now(),
+            completed: self.kept_from(call),
         })
     }
 
     async fn work(&self, call: &Call) {
-        let work = match (call.slow, self.flaw) {
-            (true, Some(Flaw::LetsClaimRunOutAtTimes)) => {
+        let work = match call.slow {
+            true if self.flaws.has(Flaw::LetsClaimRunOutAtTimes) => {
                 // From 95 to 125 % of the lease, at random.
                 let percent = 95 + Uuid::new_v4().as_u128() % 31;
                 (self.work * 8).mul_f64(percent as f64 / 100.0)
             }
-            (true, _) => self.work * 8,
-            (false, _) => self.work,
+            true => self.work * 8,
+            false => self.work,
         };
         self.clock.sleep(work).await;
     }
@@ -240,6 +248,11 @@ impl Keyed {
             Some(Behaviour::Decline) => {
                 let detail = "The card was declined. Nothing was charged.";
                 Some(Answer::problem(Problem::Declined, detail))
+            }
+            Some(Behaviour::TimeOut) => {
+                self.note(Event::TimedOut);
+                let detail = "The work took too long and was given up. Nothing was done.";
+                Some(Answer::problem(Problem::TimedOut, detail))
             }
             Some(Behaviour::FailBefore) => Some(Answer::internal()),
             Some(Behaviour::FailOnce) if self.is_first_failure(call) => Some(Answer::internal()),
@@ -266,16 +279,16 @@ impl Keyed {
 
     /// Fails after the write, of which nothing stays.
     async fn fail_after(&self, call: &Arc<Call>, permit: Permit) -> Result<Answer, StoreError> {
-        let (keeping, finish) = match self.flaw {
-            Some(Flaw::ForgetsKeyAfterEffect) => (Keeping::Nothing, Finish::Commit),
-            _ => (permit.keeping, Finish::RollBack),
+        let (keeping, finish) = match self.flaws.has(Flaw::ForgetsKeyAfterEffect) {
+            true => (Keeping::Nothing, Finish::Commit),
+            false => (permit.keeping, Finish::RollBack),
         };
         let written = self.write(call, keeping, finish).await?;
-        if self.flaw == Some(Flaw::KeepsKeyOfRolledBackWrite) {
+        if self.flaws.has(Flaw::KeepsKeyOfRolledBackWrite) {
             self.record(call, &written).await?;
         }
-        if let (Some(Flaw::AnnouncesRolledBackWrites), Written::Executed(answer)) =
-            (self.flaw, &written)
+        if let Written::Executed(answer) = &written
+            && self.flaws.has(Flaw::AnnouncesRolledBackWrites)
             && let Ok(made) = serde_json::from_slice(&answer.body)
         {
             self.announce(call, made).await?;
@@ -296,7 +309,7 @@ impl Keyed {
         failure: Answer,
     ) -> Result<Answer, StoreError> {
         if failure.status.is_server_error() {
-            match self.flaw {
+            match self.flaws.of(Matter::Failure) {
                 Some(Flaw::KeepsClaimOnError) => permit.leave_claim(),
                 Some(Flaw::StoresServerErrors) => {
                     self.record(call, &Written::Executed(failure.clone()))
@@ -305,7 +318,7 @@ impl Keyed {
                 _ => {}
             }
         }
-        if self.flaw == Some(Flaw::FreesAnotherClaim) && failure.status.is_client_error() {
+        if self.flaws.has(Flaw::FreesAnotherClaim) && failure.status.is_client_error() {
             permit.leave_claim();
         }
         match self.fate(call, &failure) {

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::clock::Timestamp;
 use super::flaw::Flaw;
+use super::flaws::{Flaws, Matter};
 use super::policy::Equality;
 
 /// Integers up to here have one exact value as a floating-point number: 2^53.
@@ -44,11 +45,10 @@ enum Reading {
 }
 
 /// Computes the fingerprint of a request.
-pub fn fingerprint(of: Ingredients<'_>, flaw: Option<Flaw>) -> String {
-    if flaw == Some(Flaw::StoresNoFingerprint) {
-        return String::new();
-    }
-    let reading = match flaw {
+pub fn fingerprint(of: Ingredients<'_>, flaws: Flaws) -> String {
+    let knows = flaws.of(Matter::Fingerprint);
+    let reading = match knows {
+        Some(Flaw::StoresNoFingerprint) => return String::new(),
         Some(Flaw::FingerprintsTopLevelOnly) => Reading::TopLevel,
         Some(Flaw::FingerprintsThroughFloats) => Reading::Floats,
         _ => Reading::Exact,
@@ -61,19 +61,22 @@ pub fn fingerprint(of: Ingredients<'_>, flaw: Option<Flaw>) -> String {
     if of.equality == Equality::Bytes {
         bytes.extend(of.bytes);
     }
-    match flaw {
-        Some(Flaw::FingerprintsFirst4Kib) => bytes.truncate(4096),
-        Some(Flaw::FingerprintsServerSecond) => {
-            bytes.extend((of.now / 1000).to_be_bytes());
-        }
-        Some(Flaw::HashesUserAgent) => bytes.extend(of.user_agent),
-        Some(Flaw::HashesMultipartBoundary) => bytes.extend(of.boundary.as_bytes()),
-        Some(Flaw::FingerprintsRawBytesIntoKey) => {
-            return format!("{} {}", hash(&bytes), hash(of.bytes));
-        }
-        _ => {}
+    if knows == Some(Flaw::FingerprintsFirst4Kib) {
+        bytes.truncate(4096);
     }
-    hash(&bytes)
+    if flaws.has(Flaw::FingerprintsServerSecond) {
+        bytes.extend((of.now / 1000).to_be_bytes());
+    }
+    if flaws.has(Flaw::HashesUserAgent) {
+        bytes.extend(of.user_agent);
+    }
+    if flaws.has(Flaw::HashesMultipartBoundary) {
+        bytes.extend(of.boundary.as_bytes());
+    }
+    match flaws.has(Flaw::FingerprintsRawBytesIntoKey) {
+        true => format!("{} {}", hash(&bytes), hash(of.bytes)),
+        false => hash(&bytes),
+    }
 }
 
 /// The part of a fingerprint that says what a request means: all of it, but for
@@ -171,7 +174,7 @@ mod tests {
             now: 0,
             equality: Equality::Json,
         };
-        fingerprint(of, None)
+        fingerprint(of, Flaws::default())
     }
 
     #[test]

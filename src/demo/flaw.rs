@@ -590,6 +590,21 @@ flaws! {
         says: "Keeps what is to be delivered again in the memory of the process.",
         reports: &[],
     }
+    ChangesEventBody {
+        id: "E05", tier: Two, name: "changes-event-body",
+        says: "Tells in the body of an event how often it was tried, though one body is promised.",
+        reports: &[],
+    }
+    SaltsEventSignature {
+        id: "E06", tier: Two, name: "salts-event-signature",
+        says: "Salts the signature of each attempt, though one signature for an event is promised.",
+        reports: &[],
+    }
+    DeliversEventsOutOfOrder {
+        id: "E07", tier: Two, name: "delivers-events-out-of-order",
+        says: "Delivers every second event 1.5 s late, though they are promised in order.",
+        reports: &[],
+    }
     HandlesEveryDelivery {
         id: "N01", tier: One, name: "handles-every-delivery",
         says: "Handles a notice each time that it comes.",
@@ -663,6 +678,11 @@ flaws! {
     KeepsNoticesInMemory {
         id: "N14", tier: Two, name: "keeps-notices-in-memory",
         says: "Keeps the ids of handled notices in the memory of the process.",
+        reports: &[],
+    }
+    TrustsKnownSignatures {
+        id: "N16", tier: Two, name: "trusts-known-signatures",
+        says: "Takes a signature that was good before for good again, whatever id comes with it.",
         reports: &[],
     }
     CountsNoDuplicates {

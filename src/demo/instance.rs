@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::flaw::Flaw;
+use super::flaws::Matter;
 use super::keyed::Keyed;
 use super::store::{Keeping, Stored};
 
@@ -14,7 +15,7 @@ impl Keyed {
     /// Tells the keys of one memory from those of another: what is laid behind the operation of a
     /// slot. Without a flaw there is one memory.
     pub(super) fn memory_of(&self, port: Option<u16>) -> String {
-        match (self.flaw, port) {
+        match (self.flaws.of(Matter::Memory), port) {
             (Some(Flaw::KeepsKeysPerInstance), _) => format!(" in {}", self.instance),
             // Ports are given out in steps, so their last bit alone would be the same for all.
             (Some(Flaw::KeepsKeysPerConnection), Some(port)) => {
@@ -38,6 +39,6 @@ impl Keyed {
     }
 
     fn asks_a_copy(&self) -> bool {
-        self.flaw == Some(Flaw::LooksUpOnLaggingReplica) && self.instance > 0
+        self.flaws.has(Flaw::LooksUpOnLaggingReplica) && self.instance > 0
     }
 }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::answer::{Answer, Problem};
 use super::flaw::Flaw;
+use super::flaws::Flaws;
 use super::policy::{Form, KeyKind, Place, Policy, Refusal, Unkeyed};
 
 /// What of a request may carry a key.
@@ -23,20 +24,20 @@ pub struct Sent<'a> {
 
 /// Reads the key of a request. `None` is a request that runs without protection, and an empty key
 /// one that has none; only flaws, and policies that want no key, allow either.
-pub fn read(sent: Sent<'_>, policy: &Policy, flaw: Option<Flaw>) -> Result<Option<String>, Answer> {
-    if flaw == Some(Flaw::IgnoresKeys) || policy.key.place == Place::Nothing {
+pub fn read(sent: Sent<'_>, policy: &Policy, flaws: Flaws) -> Result<Option<String>, Answer> {
+    if flaws.has(Flaw::IgnoresKeys) || policy.key.place == Place::Nothing {
         return Ok(None);
     }
     let malformed = |why: &str| malformed(why, policy);
     let lines = lines(sent, &policy.key.place).map_err(malformed)?;
     let blank = lines.iter().all(String::is_empty);
-    if blank && flaw == Some(Flaw::AcceptsMissingKey) {
+    if blank && flaws.has(Flaw::AcceptsMissingKey) {
         return Ok(None);
     }
-    if blank && !lines.is_empty() && flaw == Some(Flaw::LeavesEmptyKeyUnprotected) {
+    if blank && !lines.is_empty() && flaws.has(Flaw::LeavesEmptyKeyUnprotected) {
         return Ok(None);
     }
-    if lines.is_empty() && flaw == Some(Flaw::TakesPayloadForKey) {
+    if lines.is_empty() && flaws.has(Flaw::TakesPayloadForKey) {
         return Ok(Some(String::new()));
     }
     if lines.is_empty() && matches!(policy.missing, Unkeyed::Execute) {
@@ -45,7 +46,7 @@ pub fn read(sent: Sent<'_>, policy: &Policy, flaw: Option<Flaw>) -> Result<Optio
     if blank {
         return Err(missing(policy));
     }
-    if lines.len() > 1 && flaw == Some(Flaw::JoinsDoubledKeys) {
+    if lines.len() > 1 && flaws.has(Flaw::JoinsDoubledKeys) {
         return Ok(Some(lines.join(", ")));
     }
     let [line] = &lines[..] else {
@@ -57,12 +58,15 @@ pub fn read(sent: Sent<'_>, policy: &Policy, flaw: Option<Flaw>) -> Result<Optio
 }
 
 /// The form in which a key is compared with others: the key itself.
-pub fn compared(key: &str, policy: &Policy, flaw: Option<Flaw>) -> String {
-    match flaw {
-        Some(Flaw::TruncatesKeysTo64) => key.chars().take(64).collect(),
-        Some(Flaw::FoldsKeyCase) => key.to_ascii_lowercase(),
-        _ if !policy.key.case_sensitive => key.to_ascii_lowercase(),
-        _ => key.to_owned(),
+pub fn compared(key: &str, policy: &Policy, flaws: Flaws) -> String {
+    let most = match flaws.has(Flaw::TruncatesKeysTo64) {
+        true => 64,
+        false => usize::MAX,
+    };
+    let key: String = key.chars().take(most).collect();
+    match policy.key.case_sensitive && !flaws.has(Flaw::FoldsKeyCase) {
+        true => key,
+        false => key.to_ascii_lowercase(),
     }
 }
 
@@ -201,7 +205,7 @@ mod tests {
             query: None,
             body: None,
         };
-        read(sent, &Policy::default(), flaw).map_err(|answer| answer.status)
+        read(sent, &Policy::default(), flaw.into()).map_err(|answer| answer.status)
     }
 
     #[test]

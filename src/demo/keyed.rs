@@ -15,6 +15,7 @@ use super::behaviour::Behaviour;
 use super::call::{Call, Slot};
 use super::clock::{Clock, Timestamp, rfc3339};
 use super::flaw::Flaw;
+use super::flaws::{Flaws, Matter};
 use super::in_flight::{Claim, InFlight};
 use super::manners::Manners;
 use super::operation::Operation;
@@ -32,8 +33,8 @@ pub struct Keyed {
     pub clock: Arc<Clock>,
     /// Where effects and records are.
     pub store: Store,
-    /// The planted defect.
-    pub flaw: Option<Flaw>,
+    /// The planted defects.
+    pub flaws: Flaws,
     /// How it treats keys.
     pub policy: Arc<Policy>,
     /// How it behaves otherwise.
@@ -68,7 +69,8 @@ pub(super) struct Memory {
     pub poisoned: HashSet<(Slot, String)>,
     /// For `replays-set-cookie`: the session that the first caller was given.
     sessions: HashMap<Slot, String>,
-    /// For `keeps-notices-in-memory`: the notices that were handled.
+    /// For `keeps-notices-in-memory`: the notices that were handled. For `trusts-known-signatures`:
+    /// the signatures that were good.
     notices: HashSet<String>,
 }
 
@@ -116,7 +118,7 @@ impl Keyed {
         Keyed {
             clock,
             store,
-            flaw: options.flaw,
+            flaws: options.flaws,
             policy: Arc::new(options.policy),
             manners: options.manners,
             turn: Semaphore::new(1),
@@ -155,8 +157,8 @@ impl Keyed {
     /// The session that an answer opens for its caller: a new one with each answer.
     fn session(&self, call: &Call) -> String {
         let fresh = Uuid::new_v4().simple().to_string();
-        match (self.flaw, &call.slot) {
-            (Some(Flaw::ReplaysSetCookie), Some(slot)) => {
+        match &call.slot {
+            Some(slot) if self.flaws.has(Flaw::ReplaysSetCookie) => {
                 let mut memory = self.memory();
                 memory.sessions.entry(slot.clone()).or_insert(fresh).clone()
             }
@@ -166,16 +168,16 @@ impl Keyed {
 
     /// A worker of the pool, which only `fills-pool-with-waiters` has.
     pub(super) async fn worker(&self) -> Option<SemaphorePermit<'_>> {
-        match self.flaw {
+        match self.flaws.has(Flaw::FillsPoolWithWaiters) {
             // The pool is never closed.
-            Some(Flaw::FillsPoolWithWaiters) => self.workers.acquire().await.ok(),
-            _ => None,
+            true => self.workers.acquire().await.ok(),
+            false => None,
         }
     }
 
     /// Everything that was completed at this time or before has expired.
     pub fn expired(&self) -> Timestamp {
-        let retention = match self.flaw {
+        let retention = match self.flaws.of(Matter::Retention) {
             Some(Flaw::NeverExpires) => Duration::MAX,
             Some(Flaw::ForgetsEarly) => self.retention / 4,
             _ => self.retention,
@@ -206,7 +208,7 @@ impl Keyed {
     async fn perform_once(&self, call: &Arc<Call>, slot: &Slot) -> Result<Answer, StoreError> {
         if self.switches.is_store_down() {
             let look = match &self.policy.store_down {
-                StoreDown::Refuse(look) if self.flaw != Some(Flaw::RunsWithoutItsStore) => look,
+                StoreDown::Refuse(look) if !self.flaws.has(Flaw::RunsWithoutItsStore) => look,
                 StoreDown::Refuse(_) | StoreDown::Execute => {
                     let permit = Permit::unclaimed(Keeping::Nothing);
                     return self.execute(call, permit).await;
@@ -243,7 +245,10 @@ impl Keyed {
         {
             return self.answer_again(call, stored).await;
         }
-        if self.flaw == Some(Flaw::KeepsClaimOnCrash) {
+        if self.find_expired(slot).await?.is_some() {
+            self.note(Event::Expired);
+        }
+        if self.flaws.has(Flaw::KeepsClaimOnCrash) {
             self.note_claim(call, slot).await?;
             let answer = self.execute(call, permit).await;
             self.strike_claim(slot).await?;
@@ -255,7 +260,7 @@ impl Keyed {
     /// Claims the slot of a call, so that a duplicate is told to wait; or returns the fingerprint
     /// of the request that has it.
     async fn claim(&self, call: &Call, slot: &Slot) -> Result<Permit, String> {
-        match self.flaw {
+        match self.flaws.of(Matter::Claim) {
             Some(Flaw::RecordsOnlyCompleted) => Ok(Permit::unclaimed(Keeping::FirstStays)),
             Some(
                 flaw @ (Flaw::ChecksThenSets
@@ -287,7 +292,7 @@ impl Keyed {
     /// place of its own, and a connection its worker.
     fn place_in_flight(&self, call: &Call, slot: &Slot) -> Slot {
         let mut place = slot.clone();
-        if self.flaw == Some(Flaw::ClaimsPerWorker) {
+        if self.flaws.has(Flaw::ClaimsPerWorker) {
             // Ports of one client are often even: their higher bits tell them apart.
             let worker = u32::from(call.port).wrapping_mul(0x9E37_79B1) >> 29;
             place.operation = format!("{} of worker {worker}", slot.operation);
@@ -323,8 +328,9 @@ impl Keyed {
     ) -> Result<InFlightAnswer, StoreError> {
         // A holder without a fingerprint is one whose body has yet to arrive.
         let same = holder.is_empty() || self.is_same(holder, &call.fingerprint);
-        Ok(InFlightAnswer::Answer(match self.flaw {
-            Some(Flaw::WaiterRunsAgain) if same => {
+        let treatment = self.flaws.of(Matter::Duplicate).filter(|_| same);
+        Ok(InFlightAnswer::Answer(match treatment {
+            Some(Flaw::WaiterRunsAgain) => {
                 self.in_flight.freed(slot).await;
                 return Ok(InFlightAnswer::Execute(Permit {
                     claim: Some(self.in_flight.overwrite(slot, &call.fingerprint)),
@@ -332,16 +338,16 @@ impl Keyed {
                     looks_again: false,
                 }));
             }
-            Some(Flaw::SkipsFingerprintInFlight) if !same => {
+            Some(Flaw::FillsPoolWithWaiters) => {
+                let _worker = self.worker().await;
+                return Ok(self.wait_for_holder(slot, self.work * 10).await);
+            }
+            Some(Flaw::AnswersRaceLosersWith500) => Answer::internal(),
+            _ if !same && self.flaws.has(Flaw::SkipsFingerprintInFlight) => {
                 self.in_flight.freed(slot).await;
                 let stored = self.store.find(slot.clone(), self.expired()).await?;
                 stored.map_or_else(|| self.in_progress(), |stored| self.replay(stored))
             }
-            Some(Flaw::FillsPoolWithWaiters) if same => {
-                let _worker = self.worker().await;
-                return Ok(self.wait_for_holder(slot, self.work * 10).await);
-            }
-            Some(Flaw::AnswersRaceLosersWith500) if same => Answer::internal(),
             _ if same || self.policy.precedence == Precedence::InProgress => {
                 return Ok(self.answer_duplicate(slot).await);
             }
@@ -374,7 +380,7 @@ impl Keyed {
             &self.policy.in_progress;
         self.note(Event::InProgress);
         let mut refusal = Answer::refusal(Problem::InProgress, detail, look, None);
-        if self.flaw == Some(Flaw::AnswersConflictsAlike) {
+        if self.flaws.has(Flaw::AnswersConflictsAlike) {
             refusal.retry_after = None;
         }
         refusal
@@ -402,7 +408,7 @@ impl Keyed {
 
     /// Counts what befell a key.
     pub fn note(&self, event: Event) {
-        let times = match self.flaw {
+        let times = match self.flaws.of(Matter::Counting) {
             Some(Flaw::CountsNoDuplicates) => 0,
             Some(Flaw::CountsTwice) => 2,
             _ => 1,
@@ -415,9 +421,14 @@ impl Keyed {
         self.memory().failed.insert((behaviour, mark.to_owned()))
     }
 
-    /// For `keeps-notices-in-memory`: whether a notice comes for the first time.
-    pub fn first_seen(&self, event: &str) -> bool {
-        self.memory().notices.insert(event.to_owned())
+    /// Whether the memory of notices did not hold this mark; from now on it does.
+    pub fn first_seen(&self, mark: &str) -> bool {
+        self.memory().notices.insert(mark.to_owned())
+    }
+
+    /// Whether the memory of notices holds this mark.
+    pub fn was_seen(&self, mark: &str) -> bool {
+        self.memory().notices.contains(mark)
     }
 
     /// For `keeps-notices-in-memory`: a notice could not be handled.

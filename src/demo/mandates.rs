@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::answer::{Answer, Problem};
 use super::flaw::Flaw;
+use super::flaws::Flaws;
 use super::ledger::{self, Entry, Filter, Kind, not_found};
 use super::operation::{invalid, text};
 
@@ -49,9 +50,9 @@ impl Wish {
 
 /// Puts a mandate in place: 201 if there was none, else 200. One that is there already stays as it
 /// is.
-pub fn put(connection: &Connection, wish: &Wish, flaw: Option<Flaw>) -> rusqlite::Result<Answer> {
+pub fn put(connection: &Connection, wish: &Wish, flaws: Flaws) -> rusqlite::Result<Answer> {
     let known = find(connection, wish.tenant, &wish.name)?;
-    let appends = flaw == Some(Flaw::AppendsOnPut);
+    let appends = flaws.has(Flaw::AppendsOnPut);
     let (mut document, status) = match known {
         Some(known) if holds(&known, wish) && !appends => {
             return Ok(shown(StatusCode::OK, &known));

@@ -39,6 +39,10 @@ pub struct Manners {
     pub one_at_a_time: bool,
     /// An event that was taken is delivered once more, under its id.
     pub delivers_twice: bool,
+    /// Each attempt to deliver an event has words and a signature of its own.
+    pub words_events_anew: bool,
+    /// Events are delivered side by side, in any order.
+    pub events_overtake: bool,
     /// A notice that comes again is answered 409.
     pub refuses_known_notices: bool,
     /// A notice is answered 202, and handled afterwards.

@@ -1,5 +1,5 @@
-//! A small payments API to try idemspec on: correct by construction, unless a [`Flaw`] is
-//! planted in it.
+//! A small payments API to try idemspec on: correct by construction, unless a [`Flaw`] or
+//! several are planted in it.
 //!
 //! It imports nothing else of the crate, and the tool reaches it over HTTP only. The effects of
 //! a write, the record of its key and its answer are one SQLite transaction.
@@ -21,6 +21,7 @@ mod farewell;
 mod fingerprint;
 mod first_sent;
 mod flaw;
+mod flaws;
 mod in_flight;
 mod instance;
 mod key;
@@ -66,9 +67,10 @@ use self::store::{Store, StoreError};
 use self::switches::Switches;
 
 pub use self::flaw::{Flaw, Tier};
+pub use self::flaws::{Flaws, Matter, Rivals};
 pub use self::manners::Manners;
 pub use self::policy::Policy;
-pub use self::variant::{Sight, VARIANTS, Variant};
+pub use self::variant::{Events, Sight, VARIANTS, Variant};
 
 /// How long `stop` waits for open requests and connections.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -84,8 +86,8 @@ pub struct Options {
     pub replica: Option<SocketAddr>,
     /// The database file. `None` is a temporary one, removed when the demo is gone.
     pub database: Option<PathBuf>,
-    /// The defect to plant.
-    pub flaw: Option<Flaw>,
+    /// The defects to plant.
+    pub flaws: Flaws,
     /// How it treats keys.
     pub policy: Policy,
     /// How it behaves otherwise.
@@ -106,7 +108,7 @@ impl Default for Options {
             admin: free,
             replica: None,
             database: None,
-            flaw: None,
+            flaws: Flaws::default(),
             policy: Policy::default(),
             manners: Manners::default(),
             work: Duration::from_millis(50),
@@ -178,7 +180,7 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
         None => None,
     };
     let store = Store::open(options.database.clone())?;
-    restart::take_over(&store, options.flaw).await?;
+    restart::take_over(&store, options.flaws).await?;
     let clock = Arc::new(Clock::default());
     let manners = options.manners.clone();
     let switches = Arc::new(Switches::default());
@@ -215,8 +217,10 @@ pub async fn start(options: Options) -> Result<Demo, DemoError> {
     let relay = Relay {
         store: store.clone(),
         news,
-        flaw: options.flaw,
+        flaws: options.flaws,
         twice: manners.delivers_twice,
+        anew: manners.words_events_anew,
+        unordered: manners.events_overtake,
     };
     demo.servers.push(serve(
         Seats::new(admin_listener, None),

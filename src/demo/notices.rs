@@ -18,6 +18,7 @@ use super::answer::{Answer, Problem};
 use super::behaviour::Behaviour;
 use super::caller::Caller;
 use super::flaw::Flaw;
+use super::flaws::{Flaws, Matter};
 use super::keyed::Keyed;
 use super::routes::{filter, malformed, object};
 use super::signature;
@@ -85,13 +86,13 @@ async fn receive(
     body: Bytes,
 ) -> Result<Answer, Answer> {
     let event = text_of(&headers, "webhook-id");
-    match (event, api.flaw) {
+    match (event, api.flaws.of(Matter::NamelessNotice)) {
         (Some(_), _) | (None, Some(Flaw::HandlesNoticesWithoutId)) => {}
         (None, Some(Flaw::DropsNoticesWithoutId)) => return Ok(taken(StatusCode::OK)),
         (None, _) => return Err(malformed("webhook-id is missing.")),
     }
     if !is_signed(&api, &headers, event.unwrap_or_default(), &body) {
-        return match api.flaw {
+        return match api.flaws.of(Matter::ForgedNotice) {
             Some(Flaw::CrashesOnBadSignature) => Err(Answer::internal()),
             Some(Flaw::HidesBadSignatures) => Ok(taken(StatusCode::OK)),
             _ => Err(Answer::problem(
@@ -112,7 +113,7 @@ async fn receive(
         }
         _ => Failing::Nowhere,
     };
-    let loses = api.flaw == Some(Flaw::LosesNoticesItTook);
+    let loses = api.flaws.has(Flaw::LosesNoticesItTook);
     if !api.manners.handles_notices_later && !loses {
         return handle(&api, &notice, failing).await;
     }
@@ -139,7 +140,7 @@ fn taken(status: StatusCode) -> Answer {
 
 /// Handles a notice before it is answered: its mark and what it makes are one transaction.
 async fn handle(api: &Keyed, notice: &Notice, failing: Failing) -> Result<Answer, Answer> {
-    match api.flaw {
+    match api.flaws.of(Matter::Notice) {
         Some(Flaw::HandlesEveryDelivery) => {
             let applied = apply(api, notice, Failing::Nowhere).await;
             let failed = failing == Failing::BeforeTheWrite || !applied.unwrap_or(false);
@@ -180,19 +181,19 @@ async fn handle(api: &Keyed, notice: &Notice, failing: Failing) -> Result<Answer
     }
     let mark = mark_of(api, notice);
     let (now, forgets) = (api.clock.now(), forgets_before(api));
-    let (flaw, own) = (api.flaw, notice.clone());
+    let (flaws, own) = (api.flaws, notice.clone());
     let handled = move |connection: &mut Connection| {
         let transaction = connection.transaction()?;
         let new = take(&transaction, &mark, now, forgets)?;
-        if !new && flaw != Some(Flaw::ChecksNoticeThenHandles) {
+        if !new && !flaws.has(Flaw::ChecksNoticeThenHandles) {
             return Ok(Handled::Before);
         }
         if failing == Failing::BeforeTheWrite {
             return Ok(Handled::Not);
         }
-        write(&transaction, &own, flaw)?;
+        write(&transaction, &own, flaws)?;
         if failing == Failing::AfterTheWrite {
-            if flaw == Some(Flaw::FreesNoticeAfterEffect) {
+            if flaws.has(Flaw::FreesNoticeAfterEffect) {
                 transaction.execute("DELETE FROM notices WHERE event = ?1", params![mark])?;
                 transaction.commit()?;
             }
@@ -233,13 +234,13 @@ async fn claim(api: &Keyed, notice: &Notice) -> Result<bool, Answer> {
 
 /// Writes what a notice makes, in a transaction of its own; whether it was written.
 async fn apply(api: &Keyed, notice: &Notice, failing: Failing) -> Result<bool, StoreError> {
-    let (flaw, own) = (api.flaw, notice.clone());
+    let (flaws, own) = (api.flaws, notice.clone());
     let written = move |connection: &mut Connection| {
         let transaction = connection.transaction()?;
         if failing == Failing::BeforeTheWrite {
             return Ok(false);
         }
-        write(&transaction, &own, flaw)?;
+        write(&transaction, &own, flaws)?;
         if failing == Failing::AfterTheWrite {
             return Ok(false);
         }
@@ -255,18 +256,18 @@ fn failed(_: StoreError) -> Answer {
 
 /// What a notice is known by.
 fn mark_of(api: &Keyed, notice: &Notice) -> String {
-    match (api.flaw, &notice.event) {
-        (Some(Flaw::TakesAccountForNotice), _) => notice.account.clone(),
-        (_, Some(event)) => event.clone(),
-        (_, None) => Uuid::new_v4().to_string(),
+    match &notice.event {
+        _ if api.flaws.has(Flaw::TakesAccountForNotice) => notice.account.clone(),
+        Some(event) => event.clone(),
+        None => Uuid::new_v4().to_string(),
     }
 }
 
 /// Notices that were seen before this time are forgotten.
 fn forgets_before(api: &Keyed) -> i64 {
-    match api.flaw {
-        Some(Flaw::ForgetsNoticesSoon) => api.clock.now() - SOON,
-        _ => i64::MIN,
+    match api.flaws.has(Flaw::ForgetsNoticesSoon) {
+        true => api.clock.now() - SOON,
+        false => i64::MIN,
     }
 }
 
@@ -288,7 +289,7 @@ fn is_known(connection: &Connection, event: &str) -> rusqlite::Result<bool> {
         .exists([event])
 }
 
-fn write(connection: &Connection, notice: &Notice, flaw: Option<Flaw>) -> rusqlite::Result<()> {
+fn write(connection: &Connection, notice: &Notice, flaws: Flaws) -> rusqlite::Result<()> {
     connection.execute(
         "INSERT INTO credits (id, event, account) VALUES (?1, ?2, ?3)",
         params![
@@ -297,9 +298,9 @@ fn write(connection: &Connection, notice: &Notice, flaw: Option<Flaw>) -> rusqli
             notice.account
         ],
     )?;
-    let newest = match flaw {
-        Some(Flaw::AppliesOlderNotices) => i64::MAX,
-        _ => notice.version,
+    let newest = match flaws.has(Flaw::AppliesOlderNotices) {
+        true => i64::MAX,
+        false => notice.version,
     };
     connection.execute(
         "INSERT INTO accounts (name, version, status) VALUES (?1, ?2, ?3)
@@ -331,7 +332,7 @@ fn read(event: Option<String>, body: &[u8]) -> Result<Notice, Answer> {
 /// Whether a notice is from the bank, and not from long ago. The time is real, whatever a tester does
 /// to the clock.
 fn is_signed(api: &Keyed, headers: &HeaderMap, event: &str, body: &[u8]) -> bool {
-    if api.flaw == Some(Flaw::TakesUnsignedNotices) {
+    if api.flaws.has(Flaw::TakesUnsignedNotices) {
         return true;
     }
     let timestamp = text_of(headers, "webhook-timestamp").and_then(|text| text.parse().ok());
@@ -344,8 +345,18 @@ fn is_signed(api: &Keyed, headers: &HeaderMap, event: &str, body: &[u8]) -> bool
         .unwrap_or_default()
         .as_secs();
     let age = i64::try_from(now).unwrap_or(i64::MAX).abs_diff(timestamp);
-    let old = age > TOLERANCE.unsigned_abs() && api.flaw != Some(Flaw::TakesOldSignatures);
-    !old && signature::is_by_the_bank(event, timestamp, body, signature)
+    let old = age > TOLERANCE.unsigned_abs() && !api.flaws.has(Flaw::TakesOldSignatures);
+    let good = !old && signature::is_by_the_bank(event, timestamp, body, signature);
+    if api.flaws.has(Flaw::TrustsKnownSignatures) {
+        return match good {
+            true => {
+                api.first_seen(signature);
+                true
+            }
+            false => api.was_seen(signature),
+        };
+    }
+    good
 }
 
 fn text_of<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

@@ -3,13 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use super::flaw::Flaw;
+use super::flaws::Flaws;
 use super::policy::{InProgress, Mismatch, Place, Policy, Refusal, Unkeyed};
 
 /// The document.
-pub fn document(policy: &Policy, flaw: Option<Flaw>) -> Value {
-    let pay = write(policy, flaw, 201, "Make a payment");
-    let refund = write(policy, flaw, 201, "Make a refund");
-    let change = write(policy, flaw, 200, "Change a payment");
+pub fn document(policy: &Policy, flaws: Flaws) -> Value {
+    let pay = write(policy, flaws, 201, "Make a payment");
+    let refund = write(policy, flaws, 201, "Make a refund");
+    let change = write(policy, flaws, 200, "Change a payment");
     let read = |summary: &str| {
         json!({"summary": summary, "responses": {
             "200": {"description": "found"},
@@ -56,7 +57,7 @@ fn keyless(made: u16, summary: &str) -> Value {
 }
 
 /// An operation that needs a key.
-fn write(policy: &Policy, flaw: Option<Flaw>, made: u16, summary: &str) -> Value {
+fn write(policy: &Policy, flaws: Flaws, made: u16, summary: &str) -> Value {
     let mut responses = Map::new();
     let mut declare = |status: u16, description: &str, retry_after: bool| {
         let mut response = json!({"description": description});
@@ -79,6 +80,7 @@ fn write(policy: &Policy, flaw: Option<Flaw>, made: u16, summary: &str) -> Value
     declare(415, "no JSON", false);
     declare(422, "not valid", false);
     declare(500, "failed; send it again", false);
+    declare(504, "given up; send it again", false);
     let mut refusal = |look: &Refusal, description: &str| {
         declare(look.status, description, look.retry_after);
     };
@@ -96,7 +98,7 @@ fn write(policy: &Policy, flaw: Option<Flaw>, made: u16, summary: &str) -> Value
         }
         Unkeyed::Execute => false,
     };
-    if flaw == Some(Flaw::DocumentsRetryAfterNobodySends) {
+    if flaws.has(Flaw::DocumentsRetryAfterNobodySends) {
         responses["422"]["headers"] = json!({"Retry-After": {"schema": {"type": "integer"}}});
     }
     let schema =
@@ -104,7 +106,7 @@ fn write(policy: &Policy, flaw: Option<Flaw>, made: u16, summary: &str) -> Value
     let mut properties = Map::new();
     let mut parameters = Vec::new();
     match &policy.key.place {
-        _ if flaw == Some(Flaw::DocumentsKeyElsewhere) => parameters.push(json!({
+        _ if flaws.has(Flaw::DocumentsKeyElsewhere) => parameters.push(json!({
             "name": "X-Idempotency-Key", "in": "header", "required": required, "schema": schema,
         })),
         Place::Header(name) => parameters.push(json!({

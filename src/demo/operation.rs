@@ -6,6 +6,7 @@ use super::answer::{Answer, Problem};
 use super::batch;
 use super::fingerprint::integer;
 use super::flaw::Flaw;
+use super::flaws::Flaws;
 
 /// A write that needs a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,15 +46,15 @@ impl Operation {
     }
 
     /// What of the operation counts for a key, and for what a request means.
-    pub fn scope(&self, flaw: Option<Flaw>) -> String {
-        match (flaw, self) {
-            (Some(Flaw::LeavesQueryOutOfScope), Operation::Pay { .. }) => {
+    pub fn scope(&self, flaws: Flaws) -> String {
+        match self {
+            Operation::Pay { .. } if flaws.has(Flaw::LeavesQueryOutOfScope) => {
                 Operation::Pay { dry: false }.label()
             }
-            (Some(Flaw::ScopesByRouteTemplate), Operation::Change { .. }) => {
+            Operation::Change { .. } if flaws.has(Flaw::ScopesByRouteTemplate) => {
                 "PATCH /payments/{id}".to_owned()
             }
-            (Some(Flaw::JoinsScopeWithColons), Operation::PayFor { .. }) => {
+            Operation::PayFor { .. } if flaws.has(Flaw::JoinsScopeWithColons) => {
                 "POST /accounts/{name}/payments".to_owned()
             }
             _ => self.label(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::answer::{Answer, Problem, status};
 use super::call::{Call, Slot};
@@ -14,6 +14,7 @@ use super::caller::GUEST;
 use super::clock::Timestamp;
 use super::fingerprint::{meaning, route};
 use super::flaw::Flaw;
+use super::flaws::Matter;
 use super::keyed::{Keyed, Permit};
 use super::ledger::{self, Kind};
 use super::operation::{Command, Operation};
@@ -39,7 +40,7 @@ impl Keyed {
     ) -> Result<Option<Stored>, StoreError> {
         let own = self.store.find(slot.clone(), self.expired()).await?;
         if let Some(stored) = &own
-            && self.flaw == Some(Flaw::RemakesWhatWasDeleted)
+            && self.flaws.has(Flaw::RemakesWhatWasDeleted)
             && self.is_gone(call, stored).await?
         {
             self.store.forget(slot.clone()).await?;
@@ -48,7 +49,8 @@ impl Keyed {
         if own.is_some() {
             return Ok(own.filter(|stored| self.has_arrived(stored)));
         }
-        let (condition, third, fourth) = match self.flaw {
+        let beside = self.flaws.of(Matter::LookUp);
+        let (condition, third, fourth) = match beside {
             Some(Flaw::SharesKeysBetweenOperations) => (
                 "tenant = ?2 AND key = ?3 AND operation LIKE 'POST %' AND ?4 LIKE 'POST %'
                  AND replace(operation, '?dry=1', '') <> replace(?4, '?dry=1', '')",
@@ -72,7 +74,7 @@ impl Keyed {
             ),
             _ => return Ok(None),
         };
-        let since = match self.flaw {
+        let since = match beside {
             Some(Flaw::GuessesIntentFromPayload) => self.clock.now() - GUESSING,
             _ => self.expired(),
         };
@@ -93,11 +95,18 @@ impl Keyed {
         let Expired::Refuse(look) = &self.policy.expired else {
             return Ok(None);
         };
-        let used = self.store.find(slot.clone(), Timestamp::MIN).await?;
         let detail = "This key was used too long ago. Use a new key for a new request.";
+        Ok(self.find_expired(slot).await?.map(|_| {
+            self.note(Event::Expired);
+            Answer::refusal(Problem::KeyExpired, detail, look, None)
+        }))
+    }
+
+    /// The record of a slot that was kept long enough, as long as nothing has taken its place.
+    pub(super) async fn find_expired(&self, slot: &Slot) -> Result<Option<Stored>, StoreError> {
+        let used = self.store.find(slot.clone(), Timestamp::MIN).await?;
         // One that was completed since it was looked up is not old.
-        let used = used.filter(|used| used.completed <= self.expired());
-        Ok(used.map(|_| Answer::refusal(Problem::KeyExpired, detail, look, None)))
+        Ok(used.filter(|used| used.completed <= self.expired()))
     }
 
     /// Whether two fingerprints are those of one request, by what the policy compares.
@@ -114,7 +123,7 @@ impl Keyed {
         stored: Stored,
     ) -> Result<Answer, StoreError> {
         let own = Some(&stored.slot) == call.slot.as_ref();
-        let same = match self.flaw {
+        let same = match self.flaws.of(Matter::LookUp) {
             Some(Flaw::SharesKeysBetweenOperations | Flaw::SharesKeysBetweenMethods) if !own => {
                 true
             }
@@ -124,21 +133,21 @@ impl Keyed {
         if !same {
             return self.answer_changed(call, stored).await;
         }
-        match self.flaw {
-            Some(Flaw::FingerprintsRawBytesIntoKey) if stored.fingerprint != call.fingerprint => {
-                self.answer_reworded(call).await
-            }
-            Some(Flaw::RunsAgainBehindStoredAnswer) => {
-                self.write(call, Keeping::Nothing, Finish::Commit).await?;
-                Ok(self.replay(stored))
-            }
-            Some(Flaw::ReplaysWith500) => Ok(Answer::internal()),
-            Some(Flaw::EmitsEventOnReplay) => {
-                self.announce_again(call, &stored).await?;
-                self.repeat(call, stored).await
-            }
-            _ => self.repeat(call, stored).await,
+        if self.flaws.has(Flaw::FingerprintsRawBytesIntoKey)
+            && stored.fingerprint != call.fingerprint
+        {
+            return self.answer_reworded(call).await;
         }
+        if self.flaws.has(Flaw::RunsAgainBehindStoredAnswer) {
+            self.write(call, Keeping::Nothing, Finish::Commit).await?;
+        }
+        if self.flaws.has(Flaw::EmitsEventOnReplay) {
+            self.announce_again(call, &stored).await?;
+        }
+        if self.flaws.has(Flaw::ReplaysWith500) {
+            return Ok(Answer::internal());
+        }
+        self.repeat(call, stored).await
     }
 
     /// Announces once more what the first request of the key has made.
@@ -205,7 +214,11 @@ impl Keyed {
             }
             (Gives::Reference(number), Some(id)) => {
                 answer.status = status(*number);
-                answer.body = Bytes::from(json!({ "id": id }).to_string());
+                let mut names = Map::from_iter([("id".to_owned(), Value::from(id))]);
+                if let Some(change) = change(&answer) {
+                    names.insert("change_id".to_owned(), Value::from(change));
+                }
+                answer.body = Bytes::from(Value::Object(names).to_string());
             }
             _ => {}
         }
@@ -274,30 +287,42 @@ impl Keyed {
             replayed: true,
             ..stored.answer
         };
-        match self.flaw {
-            Some(Flaw::FlattensStatusTo200) => answer.status = StatusCode::OK,
-            Some(Flaw::DropsLocation) => answer.location = None,
-            Some(Flaw::ReplaysAsText) => answer.content_type = Some("text/plain".to_owned()),
-            Some(Flaw::ReplaysNoContentAsNull) if answer.status == StatusCode::NO_CONTENT => {
-                answer.status = StatusCode::OK;
-                answer.content_type = Some("application/json".to_owned());
-                answer.body = Bytes::from_static(b"null");
-            }
-            Some(Flaw::StoresBytesAsText) => {
-                let text = String::from_utf8_lossy(&answer.body).into_owned();
-                answer.body = Bytes::from(text);
-            }
-            Some(Flaw::CutsReplays) => answer.body.truncate(CUT),
-            Some(Flaw::StoresServerErrors) => answer.replayed = !answer.status.is_server_error(),
-            _ => {}
-        }
+        self.distort(&mut answer);
         answer
+    }
+
+    /// What flaws do to a stored answer.
+    fn distort(&self, answer: &mut Answer) {
+        if self.flaws.has(Flaw::StoresServerErrors) {
+            answer.replayed = !answer.status.is_server_error();
+        }
+        if self.flaws.has(Flaw::ReplaysNoContentAsNull) && answer.status == StatusCode::NO_CONTENT {
+            answer.status = StatusCode::OK;
+            answer.content_type = Some("application/json".to_owned());
+            answer.body = Bytes::from_static(b"null");
+        }
+        if self.flaws.has(Flaw::FlattensStatusTo200) {
+            answer.status = StatusCode::OK;
+        }
+        if self.flaws.has(Flaw::DropsLocation) {
+            answer.location = None;
+        }
+        if self.flaws.has(Flaw::ReplaysAsText) {
+            answer.content_type = Some("text/plain".to_owned());
+        }
+        if self.flaws.has(Flaw::StoresBytesAsText) {
+            let text = String::from_utf8_lossy(&answer.body).into_owned();
+            answer.body = Bytes::from(text);
+        }
+        if self.flaws.has(Flaw::CutsReplays) {
+            answer.body.truncate(CUT);
+        }
     }
 
     /// The refusal of another request under a used key.
     pub(super) fn key_reused(&self, stored: Option<&Stored>) -> Answer {
         self.note(Event::Mismatch);
-        match self.flaw {
+        match self.flaws.of(Matter::Change) {
             Some(Flaw::AnswersMismatchWith500) => return Answer::internal(),
             Some(Flaw::AnswersConflictsAlike) => return self.in_progress(),
             _ => {}
@@ -315,10 +340,10 @@ impl Keyed {
     }
 
     async fn answer_changed(&self, call: &Arc<Call>, stored: Stored) -> Result<Answer, StoreError> {
-        if self.flaw == Some(Flaw::ExecutesRefusedChange) {
+        if self.flaws.has(Flaw::ExecutesRefusedChange) {
             self.write(call, Keeping::Nothing, Finish::Commit).await?;
         }
-        if self.flaw == Some(Flaw::PoisonsCacheOnMismatch) {
+        if self.flaws.has(Flaw::PoisonsCacheOnMismatch) {
             let entry = (stored.slot.clone(), call.fingerprint.clone());
             let first_time = self.memory().poisoned.insert(entry);
             if !first_time {

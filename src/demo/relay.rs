@@ -1,6 +1,6 @@
 //! The relay: delivers the events of the outbox to whoever has subscribed, each until it is taken.
-//! An event keeps its id and its body in every attempt; the signature is made anew (Standard
-//! Webhooks 1.0).
+//! An event keeps its id, its body and the signature over its body alone in every attempt; the one that
+//! is also over the time of the attempt is made anew (Standard Webhooks 1.0).
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,6 +16,7 @@ use uuid::Uuid;
 
 use super::clock::Timestamp;
 use super::flaw::Flaw;
+use super::flaws::{Flaws, Matter};
 use super::outbox::{self, Event};
 use super::signature;
 use super::store::{Store, StoreError};
@@ -30,6 +31,8 @@ const LEASE: Duration = Duration::from_secs(3);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 /// After so many attempts `gives-events-up-soon` does.
 const MOST_ATTEMPTS: u32 = 3;
+/// How late `delivers-events-out-of-order` delivers every second event.
+const LATE: Duration = Duration::from_millis(1500);
 /// Events that are delivered at once.
 const AT_ONCE: u32 = 16;
 
@@ -40,10 +43,14 @@ pub struct Relay {
     pub store: Store,
     /// Told when there is a new event.
     pub news: Arc<Notify>,
-    /// The planted defect.
-    pub flaw: Option<Flaw>,
+    /// The planted defects.
+    pub flaws: Flaws,
     /// What was taken is delivered once more.
     pub twice: bool,
+    /// Each attempt has words and a signature of its own.
+    pub anew: bool,
+    /// Nobody waits for an event that comes before.
+    pub unordered: bool,
 }
 
 impl Relay {
@@ -61,8 +68,9 @@ impl Relay {
         }
     }
 
-    /// Delivers what is due, each event in a task of its own: a receiver that stalls one must not
-    /// hold up the others.
+    /// Delivers what is due. First attempts are made one after another, so that events come in the order
+    /// of what they announce; what comes again is delivered in a task of its own, for a receiver that
+    /// refuses one event must not hold up the others.
     async fn look(&self) -> Result<(), StoreError> {
         let Some(url) = self.store.read(outbox::subscriber).await? else {
             return Ok(());
@@ -76,15 +84,28 @@ impl Relay {
             .change(move |connection| outbox::take(connection, now, until, AT_ONCE))
             .await?;
         for event in due {
-            tokio::spawn(self.clone().deliver(event, url.clone()));
+            let delivered = self.clone().deliver(event.clone(), url.clone());
+            match event.attempts == 1 && self.is_ordered() {
+                true => delivered.await,
+                false => drop(tokio::spawn(delivered)),
+            }
         }
         Ok(())
     }
 
+    /// Whether an event waits until the one before it was tried.
+    fn is_ordered(&self) -> bool {
+        let endless = self.flaws.has(Flaw::RetriesFromMemory);
+        !endless && !self.unordered && !self.flaws.has(Flaw::DeliversEventsOutOfOrder)
+    }
+
     async fn deliver(self, event: Event, url: Url) {
         let number = event.number;
+        if self.flaws.has(Flaw::DeliversEventsOutOfOrder) && number % 2 == 1 {
+            tokio::time::sleep(LATE).await;
+        }
         let marks_first = matches!(
-            self.flaw,
+            self.flaws.of(Matter::Delivery),
             Some(Flaw::MarksEventBeforeDelivery | Flaw::RetriesFromMemory)
         );
         if marks_first {
@@ -97,7 +118,7 @@ impl Relay {
             }
         }
         let mut taken = self.attempt(&event, &url).await;
-        if self.flaw == Some(Flaw::RetriesFromMemory) {
+        if self.flaws.has(Flaw::RetriesFromMemory) {
             let mut pause = FIRST_PAUSE;
             while !taken {
                 tokio::time::sleep(pause).await;
@@ -105,7 +126,7 @@ impl Relay {
                 taken = self.attempt(&event, &url).await;
             }
         }
-        if self.flaw == Some(Flaw::GivesEventsUpSoon) && event.attempts >= MOST_ATTEMPTS {
+        if self.flaws.has(Flaw::GivesEventsUpSoon) && event.attempts >= MOST_ATTEMPTS {
             taken = true;
         }
         if taken && self.twice {
@@ -136,11 +157,19 @@ impl Relay {
         event: &Event,
         url: &Url,
     ) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
-        let id = match self.flaw {
-            Some(Flaw::MintsEventIdPerAttempt) => format!("evt_{}", Uuid::new_v4().simple()),
-            _ => event.id.clone(),
+        let id = match self.flaws.has(Flaw::MintsEventIdPerAttempt) {
+            true => format!("evt_{}", Uuid::new_v4().simple()),
+            false => event.id.clone(),
         };
-        let body = event.body(&id).to_string();
+        let mut body = event.body(&id);
+        if self.anew || self.flaws.has(Flaw::ChangesEventBody) {
+            body["attempt"] = event.attempts.into();
+        }
+        let body = body.to_string();
+        let salt = match self.anew || self.flaws.has(Flaw::SaltsEventSignature) {
+            true => Uuid::new_v4().simple().to_string(),
+            false => String::new(),
+        };
         let timestamp = now() / 1000;
         let host = url.host_str().ok_or("the URL has no host")?;
         let port = url.port_or_known_default().ok_or("the URL has no port")?;
@@ -161,6 +190,7 @@ impl Relay {
                 "webhook-signature",
                 signature::sign(&id, timestamp, body.as_bytes()),
             )
+            .header("demo-signature", signature::of_body(&salt, body.as_bytes()))
             .body(Full::new(Bytes::from(body)))?;
         let answered = async {
             let response = sender.send_request(request).await?;

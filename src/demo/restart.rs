@@ -5,6 +5,7 @@ use rusqlite::params;
 
 use super::call::{Call, Slot};
 use super::flaw::Flaw;
+use super::flaws::Flaws;
 use super::in_flight::Claim;
 use super::keyed::Keyed;
 use super::store::{Store, StoreError};
@@ -21,22 +22,26 @@ const CLAIMS: &str = "
 ";
 
 /// Takes a store over. `forgets-keys-on-restart` behaves as if it had kept the records in memory.
-pub async fn take_over(store: &Store, flaw: Option<Flaw>) -> Result<(), StoreError> {
-    let change = match flaw {
-        Some(Flaw::ForgetsKeysOnRestart) => "DELETE FROM keys",
-        Some(Flaw::KeepsClaimOnCrash) => CLAIMS,
-        _ => return Ok(()),
-    };
-    store
-        .change(|connection| connection.execute_batch(change))
-        .await
+pub async fn take_over(store: &Store, flaws: Flaws) -> Result<(), StoreError> {
+    let changes = [
+        (Flaw::ForgetsKeysOnRestart, "DELETE FROM keys"),
+        (Flaw::KeepsClaimOnCrash, CLAIMS),
+    ];
+    for (flaw, change) in changes {
+        if flaws.has(flaw) {
+            store
+                .change(|connection| connection.execute_batch(change))
+                .await?;
+        }
+    }
+    Ok(())
 }
 
 impl Keyed {
     /// Claims the keys that a process before this one was working on, which only
     /// `keeps-claim-on-crash` does; nothing frees them.
     pub(super) async fn claim_what_is_left(&self) -> Result<(), StoreError> {
-        if self.flaw != Some(Flaw::KeepsClaimOnCrash) {
+        if !self.flaws.has(Flaw::KeepsClaimOnCrash) {
             return Ok(());
         }
         let left = self.store.read(|connection| {

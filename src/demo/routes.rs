@@ -74,7 +74,7 @@ async fn metrics(State(api): Api) -> String {
 }
 
 async fn describe(State(api): Api) -> Answer {
-    Answer::json(StatusCode::OK, &openapi::document(&api.policy, api.flaw))
+    Answer::json(StatusCode::OK, &openapi::document(&api.policy, api.flaws))
 }
 
 /// Answers 404 to a route that is not known.
@@ -134,8 +134,8 @@ async fn put_mandate(
     let caller = Caller::authenticate(&headers)?;
     caller.authorize_write()?;
     let wish = Wish::read(caller.tenant, name, &headers, &body)?;
-    let flaw = api.flaw;
-    let put = move |connection: &mut _| mandates::put(connection, &wish, flaw);
+    let flaws = api.flaws;
+    let put = move |connection: &mut _| mandates::put(connection, &wish, flaws);
     api.store.change(put).await.map_err(|_| Answer::internal())
 }
 
@@ -148,7 +148,7 @@ async fn change_mandate(
     let caller = Caller::authenticate(&headers)?;
     caller.authorize_write()?;
     let wish = Wish::read(caller.tenant, name, &headers, &body)?;
-    let checks_first = api.flaw == Some(Flaw::ChecksVersionBeforeWrite);
+    let checks_first = api.flaws.has(Flaw::ChecksVersionBeforeWrite);
     if checks_first {
         let asked = wish.clone();
         let check = move |connection: &_| mandates::refused(connection, &asked);
@@ -202,10 +202,8 @@ async fn list(
         }
     }
     let by_key = filter.key.is_some();
-    let whose = match api.flaw {
-        Some(Flaw::LooksUpForeignOperations) if by_key => None,
-        _ => Some(caller.tenant),
-    };
+    let foreign = by_key && api.flaws.has(Flaw::LooksUpForeignOperations);
+    let whose = (!foreign).then_some(caller.tenant);
     let read = move |connection: &_| ledger::list(connection, kind, whose, &filter);
     match api.store.read(read).await {
         Ok(mut data) => {
@@ -221,17 +219,14 @@ async fn list(
 
 /// What flaws do to the operations that are found by their key.
 fn distort(api: &Keyed, found: &mut Vec<Value>) {
-    match api.flaw {
-        Some(Flaw::IndexesKeysLate) => {
-            let indexed = rfc3339(api.clock.now() - INDEXING);
-            found.retain(|document| document["created_at"].as_str() < Some(indexed.as_str()));
+    if api.flaws.has(Flaw::IndexesKeysLate) {
+        let indexed = rfc3339(api.clock.now() - INDEXING);
+        found.retain(|document| document["created_at"].as_str() < Some(indexed.as_str()));
+    }
+    if api.flaws.has(Flaw::LooksUpStaleState) {
+        for document in found {
+            document["status"] = Value::from("pending");
         }
-        Some(Flaw::LooksUpStaleState) => {
-            for document in found {
-                document["status"] = Value::from("pending");
-            }
-        }
-        _ => {}
     }
 }
 
@@ -242,7 +237,7 @@ async fn find(
     headers: HeaderMap,
 ) -> Result<Answer, Answer> {
     let caller = Caller::authenticate(&headers)?;
-    let foreign = api.flaw == Some(Flaw::LooksUpForeignOperations);
+    let foreign = api.flaws.has(Flaw::LooksUpForeignOperations);
     let read = move |connection: &_| match foreign {
         true => ledger::find_of_anyone(connection, kind, &id),
         false => ledger::find(connection, kind, caller.tenant, &id),
@@ -267,7 +262,7 @@ async fn delete_payment(
     let delete = move |connection: &mut _| ledger::delete_payment(connection, caller.tenant, &id);
     match api.store.change(delete).await {
         Ok(true) => Ok(Answer::empty(StatusCode::NO_CONTENT)),
-        Ok(false) if api.flaw == Some(Flaw::FailsSecondDelete) => Err(Answer::internal()),
+        Ok(false) if api.flaws.has(Flaw::FailsSecondDelete) => Err(Answer::internal()),
         Ok(false) => Err(ledger::not_found()),
         Err(_) => Err(Answer::internal()),
     }

@@ -14,6 +14,19 @@ pub fn sign(id: &str, timestamp: i64, body: &[u8]) -> String {
     format!("v1,{}", STANDARD.encode(code))
 }
 
+/// The value of `demo-signature`, which is over the body alone, as GitHub signs. A salt stands before the
+/// digest where there is one.
+pub fn of_body(salt: &str, body: &[u8]) -> String {
+    let mut code = Hmac::<Sha256>::new_from_slice(SECRET).expect("HMAC takes a key of any length");
+    code.update(salt.as_bytes());
+    code.update(body);
+    let digest = STANDARD.encode(code.finalize().into_bytes());
+    match salt.is_empty() {
+        true => digest,
+        false => format!("{salt}.{digest}"),
+    }
+}
+
 /// What the bank signs its notices with, and how it is written: `whsec_` and base64.
 const BANK: &[u8] = b"the demo's secret of notices";
 

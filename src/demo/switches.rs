@@ -23,7 +23,7 @@ pub struct Switches {
     /// When the last requests of the limited class were taken.
     taken: Mutex<VecDeque<Instant>>,
     /// How often what befell a key.
-    counts: [AtomicU64; 3],
+    counts: [AtomicU64; 5],
 }
 
 /// What befalls keys, and is counted.
@@ -35,6 +35,10 @@ pub enum Event {
     Mismatch,
     /// A request came whose key was being worked on.
     InProgress,
+    /// A request came whose key had run out.
+    Expired,
+    /// A request was given up while it was worked on.
+    TimedOut,
 }
 
 impl Switches {
@@ -56,6 +60,12 @@ impl Switches {
                 "in_progress",
                 Event::InProgress,
                 "Requests whose key was being worked on.",
+            ),
+            ("expired", Event::Expired, "Requests whose key had run out."),
+            (
+                "timeouts",
+                Event::TimedOut,
+                "Requests given up while they were worked on.",
             ),
         ];
         lines

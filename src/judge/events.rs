@@ -95,7 +95,9 @@ impl Seen<'_> {
                 "the event came once only, so that another delivery could not be compared",
             ),
             EventClaim::Stable(EventPart::Id) => self.ids_within(Bound::AtMost(1)),
-            EventClaim::Stable(EventPart::Body) => self.same_bodies(),
+            EventClaim::Stable(part @ (EventPart::Body | EventPart::Signature)) => {
+                self.same_part(part)
+            }
         }
     }
 
@@ -203,7 +205,13 @@ impl Seen<'_> {
         }
     }
 
-    fn same_bodies(&self) -> Ruling {
+    /// Whether what comes again under one id is the same in a part.
+    fn same_part(&self, part: EventPart) -> Ruling {
+        let (one, many) = match part {
+            EventPart::Id => ("id", "ids"),
+            EventPart::Body => ("body", "bodies"),
+            EventPart::Signature => ("signature", "signatures"),
+        };
         let mut by_id: BTreeMap<&str, Vec<&EventDelivery>> = BTreeMap::new();
         for delivery in &self.deliveries {
             if let Some(id) = &delivery.event {
@@ -212,21 +220,30 @@ impl Seen<'_> {
         }
         let mut compared = 0;
         for (id, deliveries) in by_id {
-            let Some((first, later)) = deliveries.split_first() else {
-                continue;
-            };
-            if later
+            let parts: Vec<Option<&String>> = deliveries
                 .iter()
-                .any(|delivery| delivery.body_digest != first.body_digest)
-            {
-                return Ruling::broken(format!("the event {id} came with different bodies"));
+                .map(|delivery| match part {
+                    EventPart::Id => delivery.event.as_ref(),
+                    EventPart::Body => Some(&delivery.body_digest),
+                    EventPart::Signature => delivery.signature_digest.as_ref(),
+                })
+                .collect();
+            if parts.contains(&None) {
+                return Ruling::nothing(format!(
+                    "a delivery has no {one} (sink.{one} says where it stands)"
+                ));
             }
-            compared += later.len();
+            if parts.iter().any(|own| *own != parts[0]) {
+                return Ruling::broken(format!("the event {id} came with different {many}"));
+            }
+            compared += parts.len() - 1;
         }
         match compared {
-            0 => Ruling::nothing("no id came twice, so that no bodies could be compared"),
+            0 => Ruling::nothing(format!(
+                "no id came twice, so that no {many} could be compared"
+            )),
             count => Ruling::held(format!(
-                "{} with the body of the first",
+                "{} with the {one} of the first",
                 times(count, "later delivery came", "later deliveries came")
             )),
         }

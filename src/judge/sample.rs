@@ -329,6 +329,7 @@ pub(super) fn delivered(event: &str) -> EventDelivery {
         headers: Vec::new(),
         body: String::new(),
         body_digest: "digest".to_owned(),
+        signature_digest: None,
     }
 }
 

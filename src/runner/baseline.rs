@@ -229,6 +229,12 @@ impl Measuring<'_> {
     ) -> Result<(), String> {
         if !self.run.world().is_keyless(&operation.name) {
             self.second_key(answered, baseline, took).await?;
+            let own = locked(&self.run.counted).first().cloned();
+            if let (Some(own), false) = (own, baseline.natural) {
+                for (probe, seen) in operation.effects.iter().zip(&mut baseline.seen.probes) {
+                    self.another_seen(probe, &own, seen).await;
+                }
+            }
         }
         self.another_payload(operation, baseline, took).await
     }

@@ -86,6 +86,8 @@ pub enum EventPart {
     Id,
     /// The body, for one id.
     Body,
+    /// The signature, for one id.
+    Signature,
 }
 
 /// What of the documents is held against what was observed.

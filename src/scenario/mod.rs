@@ -167,12 +167,18 @@ pub enum Need {
     Posted,
     /// Requests that are signed.
     Signature,
+    /// Requests whose signature covers the id of the event.
+    SignedId,
     /// Events that our receiver gets.
     Sink,
     /// An outage of our receiver that the target says it survives.
     Outage,
     /// Events that come in the order of what they announce.
     OrderedEvents,
+    /// Events whose body is the same in each delivery, by the target's own word.
+    StableBody,
+    /// Events whose signature is the same in each delivery, by the target's own word.
+    StableSignature,
     /// Counts that the target keeps of what befalls its keys.
     Signals,
     /// Documents that can be held against the target.

@@ -322,6 +322,7 @@ fn event_claim(fields: &EventsFields) -> Result<(EventClaim, String), &'static s
         let word = match part {
             EventPart::Id => "id",
             EventPart::Body => "body",
+            EventPart::Signature => "signature",
         };
         claims.push((EventClaim::Stable(part), format!("events-stable-{word}")));
     }

@@ -5,10 +5,11 @@ use super::check::place;
 use crate::yaml::{self, Diagnostic, Node};
 
 /// The variants that scenarios of ours use. A target may declare others, for users' own scenarios.
-pub const VARIANTS: [&str; 31] = [
+pub const VARIANTS: [&str; 32] = [
     "slow",
     "lingers",
     "rate-limited",
+    "times-out",
     "named",
     "multipart",
     "no-content",

@@ -50,6 +50,16 @@ pub enum Signing {
     Command(Command),
 }
 
+impl Signing {
+    /// Whether the id of the event is known to be signed.
+    pub fn covers_id(&self) -> bool {
+        match self {
+            Signing::Hmac(hmac) => hmac.over.contains(&SignedPart::Id),
+            Signing::Command(_) => false,
+        }
+    }
+}
+
 /// A keyed digest (RFC 2104) over parts of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hmac {

@@ -21,6 +21,13 @@ pub struct Documents {
     pub scope: Option<String>,
 }
 
+impl Documents {
+    /// Whether a count of what befalls keys is named.
+    pub fn counts(&self, signal: Signal) -> bool {
+        self.metrics.is_some() && self.signals.contains_key(&signal)
+    }
+}
+
 /// The words for whose keys are one space.
 pub const SCOPES: [&str; 9] = [
     "tenant",

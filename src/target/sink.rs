@@ -24,8 +24,21 @@ pub struct Sink {
     pub outage: Option<Duration>,
     /// Events come in the order of what they announce, by the target's own word.
     pub ordered: bool,
+    /// What an event keeps when it is delivered again, besides its id, by the target's own word.
+    pub stable: Stable,
+    /// Where the signature of a delivery stands; the first that matches counts.
+    pub signature: Vec<Selector>,
     /// Tells the target where to deliver, once, before anything else is sent.
     pub register: Option<Action>,
+}
+
+/// What of a delivery is the same whenever its event is delivered again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stable {
+    /// The body, byte for byte.
+    pub body: bool,
+    /// The signature, so that it is over nothing that an attempt has of its own.
+    pub signature: bool,
 }
 
 /// Which deliveries are the events of an operation.
@@ -66,4 +79,17 @@ pub fn usual_event_id() -> Vec<Selector> {
         .into_iter()
         .filter_map(|text| Selector::parse(text).ok())
         .collect()
+}
+
+/// Where the signature of a delivery stands unless the file says otherwise: in the header of Standard
+/// Webhooks 1.0, of GitHub, or of Stripe.
+pub fn usual_signature() -> Vec<Selector> {
+    [
+        "header.webhook-signature",
+        "header.x-hub-signature-256",
+        "header.stripe-signature",
+    ]
+    .into_iter()
+    .filter_map(|text| Selector::parse(text).ok())
+    .collect()
 }

@@ -31,10 +31,11 @@ const CHANGES: [&str; 6] = [
 ];
 
 /// Every name of a variant that a scenario may use.
-pub const NAMES: [&str; 31] = [
+pub const NAMES: [&str; 32] = [
     "slow",
     "lingers",
     "rate-limited",
+    "times-out",
     "named",
     "multipart",
     "no-content",

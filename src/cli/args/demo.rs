@@ -4,6 +4,7 @@ use super::selection::Shard;
 use super::value::{duration, flaw, habit, shard, variant};
 use crate::demo::{Flaw, Variant};
 use crate::demo_client::Habit;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,9 +20,9 @@ pub struct ServeArgs {
     /// The admin listener's port on 127.0.0.1; 0 picks a free one.
     #[arg(long, default_value_t = 0)]
     pub admin_port: u16,
-    /// The defect to plant (see `idemspec list flaws`).
-    #[arg(long, value_name = "NAME", value_parser = flaw)]
-    pub flaw: Option<Flaw>,
+    /// A defect to plant (repeatable; see `idemspec list flaws`).
+    #[arg(long, value_name = "NAME", value_parser = flaw, value_delimiter = ',')]
+    pub flaw: Vec<Flaw>,
     /// Behave in another way that is right (see `idemspec list variants`).
     #[arg(long, value_name = "NAME", value_parser = variant, conflicts_with = "contract")]
     pub variant: Option<&'static Variant>,
@@ -60,6 +61,9 @@ pub struct SelftestArgs {
     /// How often a flaw is tried that is caught at a rate only.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub times: usize,
+    /// How many demos run side by side. Most of a run is waiting, but it must not come late.
+    #[arg(long, value_name = "N", default_value = "4")]
+    pub at_once: NonZeroUsize,
     /// Write the matrix to this file, in Markdown.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

@@ -227,6 +227,9 @@ fn events(claim: EventClaim) -> String {
         EventClaim::Stable(EventPart::Body) => {
             "An event that is delivered again keeps its body".to_owned()
         }
+        EventClaim::Stable(EventPart::Signature) => {
+            "An event that is delivered again keeps its signature".to_owned()
+        }
     }
 }
 

@@ -59,9 +59,16 @@ impl Compared {
     /// Holds a report on a subject against what it should say.
     pub(super) fn new(subject: Subject, report: &Report) -> Compared {
         let findings = report.scenarios.iter().flat_map(|case| &case.findings);
-        // What a client should do is held against it as well.
+        // What a client should do is held against it as well, and what a flaw is said to break below
+        // the level of a failure.
+        let named: Vec<Named> = match subject {
+            Subject::Flawed(flaw) => flaw.breaks().iter().map(|name| Named::read(name)).collect(),
+            _ => Vec::new(),
+        };
         let counts = |finding: &&Finding| {
-            finding.level == Level::Must || matches!(subject, Subject::Client(_))
+            finding.level == Level::Must
+                || matches!(subject, Subject::Client(_))
+                || named.iter().any(|name| name.means(&finding.name))
         };
         let must: Vec<&Finding> = findings.filter(counts).collect();
         let with = |verdict| {

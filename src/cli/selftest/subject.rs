@@ -122,7 +122,7 @@ impl Subject {
             Subject::Correct => Trial::default(),
             Subject::Flawed(flaw) => Trial {
                 options: Options {
-                    flaw: Some(flaw),
+                    flaws: flaw.into(),
                     ..Options::default()
                 },
                 ..Trial::default()

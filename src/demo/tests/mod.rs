@@ -22,7 +22,7 @@ use tokio::net::TcpStream;
 
 use super::call::Slot;
 use super::keyed::Keyed;
-use super::{Demo, Flaw, Options, start};
+use super::{Demo, Flaw, Flaws, Options, start};
 
 /// A demo to be tested.
 struct Subject {
@@ -41,7 +41,7 @@ impl Subject {
     /// A demo whose work takes so many milliseconds that something can happen meanwhile.
     async fn slow(flaw: Option<Flaw>, milliseconds: u64) -> Subject {
         Subject::new(Options {
-            flaw,
+            flaws: flaw.into(),
             work: Duration::from_millis(milliseconds),
             ..Options::default()
         })

@@ -31,10 +31,22 @@ pub struct Variant {
     pub unpromised: Sight,
     /// How long effects may take to show; `None` is as long as with the demo itself.
     pub settle: Option<Duration>,
+    /// What is promised of its events.
+    pub events: Events,
     /// Whether it shows over HTTP/2 only.
     pub http2: bool,
     /// Makes a demo behave so.
     pub change: fn(&mut Options),
+}
+
+/// What a target file promises of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Events {
+    /// All that the demo promises.
+    #[default]
+    AsPromised,
+    /// Neither their order, nor that they stay as they are: only that they come.
+    AsTheyCome,
 }
 
 /// What a judge sees of a variant where nothing is promised.

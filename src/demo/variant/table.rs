@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Sight, Variant};
+use super::{Events, Sight, Variant};
 use crate::demo::policy::{
     Credentials, Deleted, Equality, Expired, Fate, Fates, Gives, InProgress, KeyKind, Marker,
     Mismatch, Precedence, Refusal, Routes, Said, Step, Wording,
@@ -16,6 +16,8 @@ const CONSUMER: &[&str] = &[
     "receive-notice:consumer/again",
     "receive-notice:consumer/duplicates",
     "receive-notice:consumer/failed-first",
+    "receive-notice:consumer/renamed",
+    "receive-notice:consumer/signed-id",
 ];
 
 /// How long the demo keeps keys, promised by nobody.
@@ -32,6 +34,7 @@ const PLAIN: Variant = Variant {
     known: "",
     unpromised: Sight::Nothing,
     settle: None,
+    events: Events::AsPromised,
     http2: false,
     change: |_| {},
 };
@@ -40,7 +43,7 @@ const PLAIN: Variant = Variant {
 const RACES: &[&str] = &["race/burst", "race/during", "race/edge"];
 
 /// Every variant, by its number.
-pub static VARIANTS: [Variant; 50] = [
+pub static VARIANTS: [Variant; 52] = [
     Variant {
         id: "V01",
         name: "refuses-losers",
@@ -165,7 +168,17 @@ pub static VARIANTS: [Variant; 50] = [
         says: "Answers a repeat 200 with nothing but the id of the resource.",
         sources: &["contract gocardless"],
         contract: "on: { replay: { outcome: replay-stored, status: 200, body: same-resource } }",
-        upsets: &["replay/exact", "lost/response", "run/ledger"],
+        upsets: &[
+            "replay/exact",
+            "replay/kinds",
+            "lost/response",
+            "run/ledger",
+        ],
+        // An answer without a body, or of another kind, is another one where nobody said so.
+        unpromised: Sight::Broken(&[
+            "create-payment:replay/kinds#no-content/item-5/same-response:again+later",
+            "create-payment:replay/kinds#binary/item-5/same-response:again+later",
+        ]),
         change: |demo| demo.policy.replay.gives = Gives::Reference(200),
         ..PLAIN
     },
@@ -439,6 +452,26 @@ pub static VARIANTS: [Variant; 50] = [
         sources: &["Standard Webhooks 1.0, on idempotency"],
         upsets: &["webhook"],
         change: |demo| demo.manners.delivers_twice = true,
+        ..PLAIN
+    },
+    Variant {
+        id: "V24",
+        name: "words-events-anew",
+        says: "Tells the attempt in the body of an event and salts its signature; one of either is promised by nobody.",
+        sources: &["Standard Webhooks 1.0, on signature schemes"],
+        upsets: &["webhook"],
+        events: Events::AsTheyCome,
+        change: |demo| demo.manners.words_events_anew = true,
+        ..PLAIN
+    },
+    Variant {
+        id: "V24",
+        name: "lets-events-overtake",
+        says: "Delivers events side by side, in any order; an order is promised by nobody.",
+        sources: &["Standard Webhooks 1.0, on ordering"],
+        upsets: &["webhook"],
+        events: Events::AsTheyCome,
+        change: |demo| demo.manners.events_overtake = true,
         ..PLAIN
     },
     Variant {

@@ -138,6 +138,23 @@ fn a_body_that_changes_under_one_id_is_seen() {
 }
 
 #[test]
+fn a_signature_that_changes_under_one_id_is_seen() {
+    let signed = |signature: Option<&str>| EventDelivery {
+        signature_digest: signature.map(str::to_owned),
+        ..delivered("evt_1")
+    };
+    let told = |first, again| {
+        judged(
+            "events: { stable: signature }",
+            vec![signed(first), signed(again)],
+        )
+    };
+    assert_eq!(told(Some("s1"), Some("s1")).0, Verdict::Pass);
+    assert_eq!(told(Some("s1"), Some("s2")).0, Verdict::Fail);
+    assert_eq!(told(Some("s1"), None).0, Verdict::Inconclusive);
+}
+
+#[test]
 fn an_order_is_that_of_the_requests() {
     let of = |marker: &str, event: &str| EventDelivery {
         marker: marker.to_owned(),

@@ -41,6 +41,7 @@ pub(super) struct Receiver {
     /// How the target reaches it.
     pub(super) url: String,
     event_id: Vec<Selector>,
+    signature: Vec<Selector>,
     log: Arc<Log>,
     /// Taken when it begins to serve.
     listener: Mutex<Option<TcpListener>>,
@@ -77,6 +78,7 @@ impl Receiver {
                 .clone()
                 .unwrap_or_else(|| format!("http://{address}")),
             event_id: sink.event_id.clone(),
+            signature: sink.signature.clone(),
             log: Arc::default(),
             listener: Mutex::new(Some(listener)),
             serving: Mutex::new(None),
@@ -102,12 +104,22 @@ impl Receiver {
             true => &self.event_id,
             false => &events.ids,
         };
-        let answer = delivery.answer();
-        places
-            .iter()
-            .flat_map(|place| place.select(&answer))
-            .find_map(|value| plain(&value))
+        first(places, delivery)
     }
+
+    /// A digest of the signature, where the sink says that it stands.
+    fn signature(&self, delivery: &Received) -> Option<String> {
+        first(&self.signature, delivery).map(|text| digest(text.as_bytes()))
+    }
+}
+
+/// The plain value at the first of several places that has one.
+fn first(places: &[Selector], delivery: &Received) -> Option<String> {
+    let answer = delivery.answer();
+    places
+        .iter()
+        .flat_map(|place| place.select(&answer))
+        .find_map(|value| plain(&value))
 }
 
 impl World {
@@ -181,6 +193,7 @@ impl World {
                             .take(SHOWN)
                             .collect(),
                         body_digest: digest(&delivery.body),
+                        signature_digest: receiver.signature(delivery),
                     };
                     found.push((number, written));
                 }

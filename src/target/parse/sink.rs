@@ -18,7 +18,9 @@ use crate::target::sink::EventCondition;
 use crate::target::sink::EventWants;
 use crate::target::sink::Events;
 use crate::target::sink::Sink;
+use crate::target::sink::Stable;
 use crate::target::sink::usual_event_id;
+use crate::target::sink::usual_signature;
 
 impl Reader<'_> {
     /// `sink`: a map, or only the address to listen on.
@@ -31,6 +33,8 @@ impl Reader<'_> {
                 within: None,
                 outage: None,
                 ordered: false,
+                stable: Stable::default(),
+                signature: usual_signature(),
                 register: None,
             });
         }
@@ -41,6 +45,8 @@ impl Reader<'_> {
         let within = fields.take("within");
         let outage = fields.take("outage");
         let ordered = fields.take("ordered");
+        let stable = fields.take("stable");
+        let signature = fields.take("signature");
         let register = fields.take("register");
         fields.finish();
         let listen = match listen {
@@ -59,8 +65,35 @@ impl Reader<'_> {
             ordered: ordered
                 .and_then(|node| self.truth(node, "ordered"))
                 .unwrap_or_default(),
+            stable: stable.map(|node| self.stable(node)).unwrap_or_default(),
+            signature: match signature {
+                Some(node) => self.selectors(node),
+                None => usual_signature(),
+            },
             register: register.and_then(|node| self.action(node, PartOfFile::Hook.site())),
         })
+    }
+
+    /// `stable`: one of its words, or a list of them.
+    fn stable(&self, node: &Node) -> Stable {
+        let mut stable = Stable::default();
+        let only = std::slice::from_ref(node);
+        for part in node.as_list().unwrap_or(only) {
+            match self.text(part, "a part of a delivery").as_deref() {
+                Some("body") => stable.body = true,
+                Some("signature") => stable.signature = true,
+                Some(other) => {
+                    self.unknown(
+                        &part.span,
+                        "part of a delivery",
+                        other,
+                        &["body", "signature"],
+                    );
+                }
+                None => {}
+            }
+        }
+        stable
     }
 
     fn listen(&self, node: &Node) -> Option<SocketAddr> {

@@ -77,6 +77,29 @@ async fn flawed_replays_differ_from_the_first_answer_in_one_thing() {
 }
 
 #[tokio::test]
+async fn flaws_of_one_answer_all_show_in_it() {
+    let flaws = [
+        Flaw::FlattensStatusTo200,
+        Flaw::DropsLocation,
+        Flaw::ReplaysAsText,
+        Flaw::RunsAgainBehindStoredAnswer,
+    ];
+    let subject = Subject::new(Options {
+        flaws: Flaws::plant(&flaws).expect("they go together"),
+        ..Options::default()
+    })
+    .await;
+    let send = Send::payment("k", "r");
+    let first = subject.send(&send).await;
+    let again = subject.send(&send).await;
+    assert_eq!(again.body, first.body);
+    assert_eq!(again.status, 200);
+    assert_eq!(again.header("location"), None);
+    assert_eq!(again.header("content-type"), Some("text/plain"));
+    assert_eq!(subject.payments("r").await, 2);
+}
+
+#[tokio::test]
 async fn server_errors_for_retries_and_mismatches_make_no_effect() {
     let send = Send::payment("k", "r");
     let changed = Send::payment("k", "other");

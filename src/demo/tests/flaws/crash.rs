@@ -18,7 +18,7 @@ impl Crash {
     async fn demo(&self) -> Subject {
         Subject::new(Options {
             database: Some(self.folder.path().join("demo.sqlite")),
-            flaw: self.flaw,
+            flaws: self.flaw.into(),
             work: Duration::from_millis(200),
             ..Options::default()
         })
