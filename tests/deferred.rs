@@ -59,7 +59,8 @@ impl Bench {
         command.env_remove("DAY_TOKEN");
         command.envs(token.map(|token| ("DAY_TOKEN", token)));
         let output = command.output().expect("it starts");
-        let said = [output.stdout, output.stderr].map(|out| String::from_utf8_lossy(&out).into_owned());
+        let said =
+            [output.stdout, output.stderr].map(|out| String::from_utf8_lossy(&out).into_owned());
         (output.status.code(), said.concat())
     }
 
@@ -82,7 +83,9 @@ impl Bench {
 
     /// Lets time pass: the demo's clock moves, and the first half lies so much further back.
     fn pass(&self, time: Duration) {
-        let moved = self.runtime.block_on(advance(self.demo.admin, time.as_secs()));
+        let moved = self
+            .runtime
+            .block_on(advance(self.demo.admin, time.as_secs()));
         assert!(moved.starts_with("HTTP/1.1 200"), "{moved}");
         let mut state = self.state();
         set_back(&mut state, time);
@@ -97,13 +100,21 @@ impl Bench {
 
 async fn advance(admin: SocketAddr, seconds: u64) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let mut stream = tokio::net::TcpStream::connect(admin).await.expect("it listens");
+    let mut stream = tokio::net::TcpStream::connect(admin)
+        .await
+        .expect("it listens");
     let request = format!(
         "POST /clock/advance?seconds={seconds} HTTP/1.1\r\nHost: demo\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
     );
-    stream.write_all(request.as_bytes()).await.expect("it is sent");
+    stream
+        .write_all(request.as_bytes())
+        .await
+        .expect("it is sent");
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).await.expect("it is answered");
+    stream
+        .read_to_string(&mut answer)
+        .await
+        .expect("it is answered");
     answer
 }
 
@@ -129,28 +140,50 @@ fn keys_are_made_today_and_judged_tomorrow() {
     let bench = Bench::with(None);
     let (code, text) = bench.first_half();
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("`idemspec resume` goes on with them"), "{text}");
+    assert!(
+        text.contains("`idemspec resume` goes on with them"),
+        "{text}"
+    );
     let (code, again) = bench.first_half();
     assert_eq!(code, Some(2), "keys that wait are not given up: {again}");
 
     let (code, text) = bench.resume();
     assert_eq!(code, Some(3), "{text}");
-    assert!(text.contains("too early: the keys of one case wait for 21h"), "{text}");
-    assert!(text.contains("too early: the keys of one case wait for 1day 2h"), "{text}");
+    assert!(
+        text.contains("too early: the keys of one case wait for 21h"),
+        "{text}"
+    );
+    assert!(
+        text.contains("too early: the keys of one case wait for 1day 2h"),
+        "{text}"
+    );
 
     bench.pass(22 * HOUR);
     let (code, text) = bench.resume();
     assert_eq!(code, Some(3), "one case still waits: {text}");
-    assert!(text.contains("expiry/kept") && text.contains("3 held"), "{text}");
-    assert!(text.contains("its keys are not old enough: resume after"), "{text}");
+    assert!(
+        text.contains("expiry/kept") && text.contains("3 held"),
+        "{text}"
+    );
+    assert!(
+        text.contains("its keys are not old enough: resume after"),
+        "{text}"
+    );
 
     bench.pass(5 * HOUR);
     let (code, text) = bench.resume();
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("0 failed, 8 passed, 0 inconclusive"), "{text}");
+    assert!(
+        text.contains("0 failed, 8 passed, 0 inconclusive"),
+        "{text}"
+    );
 
     let (code, again) = bench.resume();
-    assert_eq!(code, Some(0), "nothing is left, and the report is the same: {again}");
+    assert_eq!(
+        code,
+        Some(0),
+        "nothing is left, and the report is the same: {again}"
+    );
     assert!(again.contains("0 failed, 8 passed"), "{again}");
     let (code, text) = bench.first_half();
     assert_eq!(code, Some(0), "a new day begins: {text}");
@@ -170,7 +203,10 @@ fn a_memory_that_is_too_short_or_too_long_shows_after_the_day() {
         bench.pass(5 * HOUR);
         let (code, text) = bench.resume();
         assert_eq!(code, Some(1), "{flaw}: {text}\n{first}");
-        assert!(text.contains(&format!("create-payment/{caught}\n    ×")), "{flaw}: {text}");
+        assert!(
+            text.contains(&format!("create-payment/{caught}\n    ×")),
+            "{flaw}: {text}"
+        );
     }
 }
 
@@ -181,7 +217,10 @@ fn who_comes_too_late_is_told_so_and_blames_nobody() {
     bench.pass(30 * HOUR);
     let (code, text) = bench.resume();
     assert_eq!(code, Some(3), "{text}");
-    assert!(text.contains("may have been forgotten by right: resume between"), "{text}");
+    assert!(
+        text.contains("may have been forgotten by right: resume between"),
+        "{text}"
+    );
     assert!(text.contains("0 failed"), "{text}");
 }
 
@@ -222,13 +261,24 @@ fn the_file_holds_no_secret_and_says_what_is_wrong_with_it() {
     std::fs::create_dir(bench.path("elsewhere")).expect("it is made");
     bench.write("elsewhere/t.yaml", &target(bench.demo.address.port()));
     let (code, text) = bench.idemspec(&["resume", "state.json", "--target", "elsewhere/t.yaml"]);
-    assert_eq!(code, Some(3), "it is found elsewhere, and too early: {text}");
+    assert_eq!(
+        code,
+        Some(3),
+        "it is found elsewhere, and too early: {text}"
+    );
 }
 
 #[test]
 fn what_has_to_grow_old_points_to_the_other_way() {
     let bench = Bench::with(None);
-    let (_, text) = bench.idemspec(&["run", "t.yaml", "--scenario", "expiry", "--scenario", "key/missing"]);
+    let (_, text) = bench.idemspec(&[
+        "run",
+        "t.yaml",
+        "--scenario",
+        "expiry",
+        "--scenario",
+        "key/missing",
+    ]);
     assert!(text.contains("`run --defer"), "{text}");
     assert!(!Path::new(&bench.path("state.json")).exists());
 }

@@ -195,7 +195,9 @@ impl Deferred {
         let source = files::read(path)?;
         let bad = |why: String| Failure::Usage(format!("{}: {why}", source.name));
         let damaged = |problem: serde_json::Error| match problem.is_eof() {
-            true => bad("it ends in the middle: it was cut off on its way, or never whole".to_owned()),
+            true => {
+                bad("it ends in the middle: it was cut off on its way, or never whole".to_owned())
+            }
             false => bad(format!("it is damaged: {problem}")),
         };
         let head: Head = match serde_json::from_str(&source.text) {
@@ -223,7 +225,9 @@ impl Deferred {
         let mut waiting = BTreeMap::new();
         for Waiting { case, rest } in written.waiting {
             if case >= recorded.cases.len() {
-                return Err(bad("it is damaged: a case that waits is not in it".to_owned()));
+                return Err(bad(
+                    "it is damaged: a case that waits is not in it".to_owned()
+                ));
             }
             waiting.insert(case, rest);
         }
@@ -237,8 +241,7 @@ impl Deferred {
     }
 }
 
-const FOREIGN: &str =
-    "it is no run that goes on another day: `run --defer FILE` writes one, and a record or a report is none";
+const FOREIGN: &str = "it is no run that goes on another day: `run --defer FILE` writes one, and a record or a report is none";
 
 /// When a case can go on, as the end of a sentence.
 pub(super) fn when(rest: &Suspended) -> String {

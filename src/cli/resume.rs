@@ -39,9 +39,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
             return Ok(Exit::Inconclusive);
         }
         let due = deferred.waiting.keys().copied();
-        let due: Vec<usize> = due
-            .filter(|case| !early(&deferred.waiting[case]))
-            .collect();
+        let due: Vec<usize> = due.filter(|case| !early(&deferred.waiting[case])).collect();
         runtime()?.block_on(go_on(args, &mut deferred, &due, &ready))?;
     }
     let recorded = so_far(&deferred);

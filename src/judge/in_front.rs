@@ -107,7 +107,10 @@ fn is_alone(round: &Round, exchange: &Exchange) -> bool {
 /// Headers by which an API says that an answer is a replay: `name: value`.
 fn marks(exchange: &Exchange) -> Vec<String> {
     const TELLING: [&str; 5] = ["idempot", "replay", "repeat", "duplicate", "original"];
-    let headers = exchange.response.iter().flat_map(|response| &response.headers);
+    let headers = exchange
+        .response
+        .iter()
+        .flat_map(|response| &response.headers);
     headers
         .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_ascii_lowercase()))
         .filter(|(name, value)| {
@@ -316,12 +319,15 @@ mod tests {
 
     #[test]
     fn a_first_answer_that_is_marked_as_a_replay_was_not_the_first_to_arrive() {
-        let plain = |first: Exchange| round([first, marked(paid("again", "pay_1"))]).late(&["pay_1"]);
+        let plain =
+            |first: Exchange| round([first, marked(paid("again", "pay_1"))]).late(&["pay_1"]);
         let own = || plain(paid("first", "pay_1"));
         let resent = || plain(marked(paid("first", "pay_1")));
         let says = told(REPEATS, vec![own(), resent(), own()]);
         assert!(
-            says[0].starts_with("pay: 1 of 3 first answers to a fresh key bear `idempotency-replayed: true`"),
+            says[0].starts_with(
+                "pay: 1 of 3 first answers to a fresh key bear `idempotency-replayed: true`"
+            ),
             "{says:?}"
         );
         assert!(told(REPEATS, vec![own(), own()]).is_empty());
@@ -331,7 +337,10 @@ mod tests {
             marked(paid("burst", "pay_1").at(0, 50)),
             paid("burst", "pay_1").at(1, 20).copy(1),
         ]);
-        assert!(told(BURST, vec![raced, own()]).is_empty(), "another copy came first");
+        assert!(
+            told(BURST, vec![raced, own()]).is_empty(),
+            "another copy came first"
+        );
     }
 
     #[test]
@@ -368,7 +377,9 @@ mod tests {
         .burst("burst", 3, 3);
         let says = told(BURST, vec![burst]);
         assert!(
-            says[0].contains("(503 by nginx, not by the API): of one with 3 copies 2, so that 1 reached the API"),
+            says[0].contains(
+                "(503 by nginx, not by the API): of one with 3 copies 2, so that 1 reached the API"
+            ),
             "{says:?}"
         );
     }
@@ -383,16 +394,21 @@ mod tests {
             )
         };
         let says = told(REPEATS, vec![counted(&[1, 0, 1])]);
-        assert!(says[0].contains("contradicts itself: it was 1, 0, 1"), "{says:?}");
+        assert!(
+            says[0].contains("contradicts itself: it was 1, 0, 1"),
+            "{says:?}"
+        );
         assert!(told(REPEATS, vec![counted(&[0, 1, 1])]).is_empty());
-        assert!(told(REPEATS, vec![counted(&[1, 1, 0])]).is_empty(), "it was removed");
+        assert!(
+            told(REPEATS, vec![counted(&[1, 1, 0])]).is_empty(),
+            "it was removed"
+        );
     }
 
     #[test]
     fn more_effects_than_requests_are_said_as_that() {
-        let once = |ids: &[&str]| {
-            round([paid("first", "pay_1")]).read(reading(ReadingKind::Late, ids))
-        };
+        let once =
+            |ids: &[&str]| round([paid("first", "pay_1")]).read(reading(ReadingKind::Late, ids));
         let says = told(REPEATS, vec![once(&["pay_1", "pay_2"])]);
         assert!(
             says[0].contains("2 effects of payments, and no more than 1 request was sent: one request makes two effects"),

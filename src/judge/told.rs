@@ -65,7 +65,10 @@ fn is_hidden(exchange: &Exchange) -> bool {
     }
     match &exchange.response {
         Some(response) => response.status >= 500,
-        None => matches!(exchange.ending, Ending::ClosedByTarget(_) | Ending::TimedOut),
+        None => matches!(
+            exchange.ending,
+            Ending::ClosedByTarget(_) | Ending::TimedOut
+        ),
     }
 }
 
@@ -84,19 +87,18 @@ fn retold(view: &View<'_>, exchange: &Exchange, repeats: &[&Exchange]) -> String
         };
     };
     let after = time(began(told).saturating_sub(exchange.times.ended));
-    let last = view.round.readings.iter().rfind(|reading| {
-        reading.marker == exchange.marker && reading.at >= told.times.ended
-    });
+    let last = view
+        .round
+        .readings
+        .iter()
+        .rfind(|reading| reading.marker == exchange.marker && reading.at >= told.times.ended);
     let effects = last
         .and_then(|reading| reading.shows.as_ref().ok()?.count())
         .map_or_else(String::new, |count| match count as u64 {
             1 => ", with one effect in all".to_owned(),
             more => format!(", with {more} effects in all"),
         });
-    format!(
-        "; a retry {after} later {}{effects}",
-        got(told)
-    )
+    format!("; a retry {after} later {}{effects}", got(told))
 }
 
 #[cfg(test)]
@@ -125,7 +127,10 @@ mod tests {
     fn a_failure_that_hides_an_effect_is_named_with_what_a_retry_tells() {
         let (hidden, says) = verdict(TOLD, tried(answered("first", 504), &["pay_1"]));
         assert_eq!(hidden, Verdict::Fail, "{says}");
-        assert!(says.contains("shows its effect; a retry 500 ms later"), "{says}");
+        assert!(
+            says.contains("shows its effect; a retry 500 ms later"),
+            "{says}"
+        );
         assert!(says.contains("with one effect in all"), "{says}");
         let (broken_off, says) = verdict(TOLD, tried(closed("first"), &["pay_1"]));
         assert_eq!(broken_off, Verdict::Fail, "{says}");
@@ -143,7 +148,10 @@ mod tests {
     fn a_success_tells_and_what_we_cut_ourselves_is_no_fault_of_the_target() {
         let (told, _) = verdict(TOLD, tried(paid("first", "pay_1"), &["pay_1"]));
         assert_eq!(told, Verdict::Pass);
-        let (cut, _) = verdict(TOLD, tried(sent("first").hung_up(50, Some(false)), &["pay_1"]));
+        let (cut, _) = verdict(
+            TOLD,
+            tried(sent("first").hung_up(50, Some(false)), &["pay_1"]),
+        );
         assert_eq!(cut, Verdict::Skip);
     }
 }

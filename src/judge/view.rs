@@ -1,7 +1,7 @@
 //! One round as the checks see it: its exchanges with the outcomes of the contract that judges.
 
-use super::ruling::{Ruled, Ruling};
 use super::in_front::was_turned_away;
+use super::ruling::{Ruled, Ruling};
 use super::{backends, in_time, reclassify::Reclassified, rule};
 use crate::contract::{Contract, RetentionClock};
 use crate::outcome::{Meaning, Outcome};
@@ -270,7 +270,11 @@ impl<'a> View<'a> {
     /// A burst of which most copies were turned away is none of its size.
     fn mostly_turned_away(&self, step: &str) -> Option<String> {
         let copies = self.round.of(step).count();
-        let turned = self.round.of(step).filter(|own| was_turned_away(own)).count();
+        let turned = self
+            .round
+            .of(step)
+            .filter(|own| was_turned_away(own))
+            .count();
         let reached = copies - turned;
         (turned > 0 && (reached < 2 || reached < turned)).then(|| {
             format!(

@@ -18,7 +18,9 @@ pub(super) fn unfit(fit: &Fit<'_>) -> Option<String> {
         return Some(format!("{name} receives events"));
     }
     if operation.prepare.is_some() {
-        return Some(format!("what {name} asks for beforehand grows old (prepare)"));
+        return Some(format!(
+            "what {name} asks for beforehand grows old (prepare)"
+        ));
     }
     let shared = operation
         .effects

@@ -68,7 +68,11 @@ impl Baseline {
                 told_after.as_secs_f64()
             ));
         }
-        let status = self.seen.first.as_ref().and_then(|first| first.response.as_ref());
+        let status = self
+            .seen
+            .first
+            .as_ref()
+            .and_then(|first| first.response.as_ref());
         let late = self.seen.probes.iter().filter_map(|seen| seen.lag).max();
         let late = late.filter(|lag| *lag >= LATE);
         if status.is_some_and(|response| response.status == 202) {

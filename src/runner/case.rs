@@ -10,9 +10,7 @@ use super::world::{BaselineKey, Cast, Effort, World};
 use super::{CRASHED, Runner};
 use crate::outcome::Meaning;
 use crate::plan::PlannedCase;
-use crate::scenario::{
-    Case, Need, OperationRole, PrincipalRole, Release, Request, Rounds, Step,
-};
+use crate::scenario::{Case, Need, OperationRole, PrincipalRole, Release, Request, Rounds, Step};
 use crate::target::operation::{Operation, Reading as What};
 use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, Round, SoFar, Transcript};
 use futures::{FutureExt, StreamExt};
@@ -53,9 +51,8 @@ impl Runner {
         half: Option<&Suspended>,
     ) -> JoinHandle<Ended> {
         let case = AssertUnwindSafe(self.case(planned, turn, side_by_side, half)).catch_unwind();
-        case.await.unwrap_or_else(|_| {
-            tokio::spawn(std::future::ready(Ended::broken(CRASHED.to_owned())))
-        })
+        case.await
+            .unwrap_or_else(|_| tokio::spawn(std::future::ready(Ended::broken(CRASHED.to_owned()))))
     }
 
     /// Runs a case's rounds. What is left, the late readings, goes on by itself.
@@ -404,11 +401,7 @@ fn another_round(plan: Rounds, ran: u32, so_far: SoFar, effort: Effort) -> bool 
 }
 
 /// Reads the effects once more, a settle time after everything of the case was over.
-async fn late_readings(
-    world: &World,
-    cast: &Cast,
-    rounds: Vec<Ran>,
-) -> Vec<Round> {
+async fn late_readings(world: &World, cast: &Cast, rounds: Vec<Ran>) -> Vec<Round> {
     let still = rounds.iter().map(|ran| ran.still_at).max();
     if let Some(still) = still.filter(|still| *still > Instant::now()) {
         tokio::time::sleep_until(still.into()).await;

@@ -168,7 +168,12 @@ impl RoundRun<'_> {
             until: until(world, span, long, &record).map(WallTime),
             dates: world
                 .dates
-                .known(record.exchanges.iter().filter_map(|own| own.key.value.as_deref()))
+                .known(
+                    record
+                        .exchanges
+                        .iter()
+                        .filter_map(|own| own.key.value.as_deref()),
+                )
                 .into_iter()
                 .map(|(key, date)| (key, WallTime(date)))
                 .collect(),
@@ -212,7 +217,8 @@ impl RoundRun<'_> {
         tokio::time::sleep(left.unwrap_or_default()).await;
         let now = SystemTime::now();
         let moved = now.duration_since(half.stopped.0).unwrap_or_default();
-        let hours = |time: Duration| humantime::format_duration(Duration::from_secs(time.as_secs()));
+        let hours =
+            |time: Duration| humantime::format_duration(Duration::from_secs(time.as_secs()));
         locked(&self.record).hooks.push(HookFacts {
             name: HookName::AdvanceClock,
             at: world.clock_of(half.stopped.0),

@@ -224,11 +224,7 @@ async fn one(
 }
 
 /// Asks, and again where the question itself was turned away, or lost by something in front of the API.
-async fn patiently(
-    world: &World,
-    rendered: &Rendered,
-    probe: &Probe,
-) -> Result<Fetched, String> {
+async fn patiently(world: &World, rendered: &Rendered, probe: &Probe) -> Result<Fetched, String> {
     const PAUSES: [u64; 3] = [300, 900, 2000];
     let mut pauses = PAUSES.iter();
     loop {

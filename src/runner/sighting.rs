@@ -93,10 +93,19 @@ impl Measuring<'_> {
 
     /// How late a second effect with the same marker is seen: where something in between keeps answers,
     /// the one that was asked for just before is given again.
-    pub(super) async fn another_seen(&self, probe: &Probe, counted: &Counted, seen: &mut ProbeSeen) {
+    pub(super) async fn another_seen(
+        &self,
+        probe: &Probe,
+        counted: &Counted,
+        seen: &mut ProbeSeen,
+    ) {
         let world = self.run.world();
         let count = |shown: &Shown| shown.count();
-        let Some(before) = seen.after.as_ref().and_then(|after| count(after.as_ref().ok()?)) else {
+        let Some(before) = seen
+            .after
+            .as_ref()
+            .and_then(|after| count(after.as_ref().ok()?))
+        else {
             return;
         };
         let subject = Subject::of(&counted.spec);
@@ -106,7 +115,11 @@ impl Measuring<'_> {
             let asked = began.elapsed();
             let shows =
                 probe::read(world, &self.run.context.cast, probe, &subject, &[counted]).await;
-            if shows.ok().and_then(|shown| count(&shown)).is_some_and(|now| now > before) {
+            if shows
+                .ok()
+                .and_then(|shown| count(&shown))
+                .is_some_and(|now| now > before)
+            {
                 seen.lag = seen.lag.max(Some(asked));
                 return;
             }

@@ -118,7 +118,9 @@ fn check(check: &Check) -> String {
             format!("Every copy of `{of}` is answered within {within}")
         }
         Check::Told { of } => {
-            format!("If `{of}` is carried out, its answer says so: no failure and no silence hides it")
+            format!(
+                "If `{of}` is carried out, its answer says so: no failure and no silence hides it"
+            )
         }
         Check::Recovered { of, within } => match within {
             Some(within) => format!(

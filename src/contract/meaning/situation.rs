@@ -216,7 +216,9 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
     };
     let names_effect = this.response.as_ref().is_some_and(|response| {
         let seen = round.readings.iter().filter(|reading| {
-            reading.marker == this.marker && reading.operation == this.operation && reading.at <= sent
+            reading.marker == this.marker
+                && reading.operation == this.operation
+                && reading.at <= sent
         });
         seen.filter_map(|reading| reading.shows.as_ref().ok())
             .any(|shown| match shown {
