@@ -16,6 +16,7 @@ pub use client::RecordedClient;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,22 +58,39 @@ pub struct RecordedCase {
 impl Recorded {
     /// Judges and grades the run under its contracts: the same record has the same report.
     pub fn report(&self) -> Report {
-        let judged = self.cases.iter().map(|case| self.judged(case)).collect();
-        let headlines = self.headlines.iter().cloned().chain(self.places());
-        let clients = self.clients.iter();
-        let clients = clients.map(|case| case.judged(self.contracts.get(&case.operation)));
-        let mut about = self.about.clone();
-        about.target = match (&about.client, self.cases.is_empty()) {
+        self.clone().into_report()
+    }
+
+    /// The report, into which goes what happened: a long run is not in memory twice.
+    pub fn into_report(self) -> Report {
+        let places = self.places();
+        let Recorded {
+            mut about,
+            mut headlines,
+            contracts,
+            cases,
+            clients,
+        } = self;
+        headlines.extend(places);
+        about.target = match (&about.client, cases.is_empty()) {
             (None, _) => about.target,
             (Some(_), true) => format!("a client of {}", about.target),
             (Some(_), false) => format!("{} and a client of it", about.target),
         };
+        let judged = cases.into_iter().map(|case| {
+            let contract = contracts.get(&case.operation);
+            case.into_judged(contract)
+        });
+        let judged_clients = clients.into_iter().map(|case| {
+            let contract = contracts.get(&case.operation);
+            case.into_judged(contract)
+        });
         grade::grade_sides(
             about,
-            judged,
-            clients.collect(),
-            &self.contracts,
-            headlines.collect(),
+            judged.collect(),
+            judged_clients.collect(),
+            &contracts,
+            headlines,
         )
     }
 
@@ -106,29 +124,6 @@ impl Recorded {
         contract.map_or_else(Vec::new, |contract| case.judged_under(contract))
     }
 
-    fn judged(&self, recorded: &RecordedCase) -> Judged {
-        let RecordedCase {
-            operation,
-            scenario,
-            transcript,
-            ..
-        } = recorded;
-        let case = &scenario.cases[recorded.case];
-        let contract = self.contracts.get(operation);
-        Judged {
-            operation: operation.clone(),
-            scenario: Arc::clone(scenario),
-            case: recorded.case,
-            skipped: recorded.why_skipped(),
-            transcript: match contract {
-                Some(contract) => judge::reclassified(case, contract, transcript),
-                None => transcript.clone(),
-            },
-            findings: self.found(recorded),
-            runs: recorded.runs.clone(),
-        }
-    }
-
     /// Holds every operation to another contract than the run was made under.
     pub fn hold_to(&mut self, contract: &Contract) {
         for case in &mut self.cases {
@@ -159,6 +154,28 @@ impl RecordedCase {
         self.skip
             .clone()
             .or_else(|| self.transcript.not_applicable.clone())
+    }
+
+    fn into_judged(self, contract: Option<&Contract>) -> Judged {
+        let skipped = self.why_skipped();
+        let case = &self.scenario.cases[self.case];
+        let (transcript, findings) = match contract {
+            Some(contract) => {
+                let findings = self.judged_under(contract);
+                let transcript = judge::reclassified(case, contract, self.transcript);
+                (transcript, findings)
+            }
+            None => (self.transcript, Vec::new()),
+        };
+        Judged {
+            operation: self.operation,
+            scenario: self.scenario,
+            case: self.case,
+            skipped,
+            transcript,
+            findings,
+            runs: self.runs,
+        }
     }
 
     /// Its findings under a contract; none where it does not apply.
@@ -321,7 +338,12 @@ struct WritingCase<'a> {
 /// # Errors
 /// When the file cannot be written.
 pub fn write(recorded: &Recorded, texts: &Texts, path: &Path) -> Result<(), Failure> {
-    files::write(path, &text(recorded, texts)).map_err(|problem| {
+    let written = files::create(path).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        write_to(recorded, texts, &mut file)?;
+        file.flush()
+    });
+    written.map_err(|problem| {
         Failure::Unable(format!(
             "cannot write the record to {}: {problem}",
             path.display()
@@ -329,8 +351,11 @@ pub fn write(recorded: &Recorded, texts: &Texts, path: &Path) -> Result<(), Fail
     })
 }
 
-/// The run as the text of a file.
-pub fn text(recorded: &Recorded, texts: &Texts) -> String {
+/// Writes the text of the file.
+///
+/// # Errors
+/// Whatever the writer says.
+pub fn write_to(recorded: &Recorded, texts: &Texts, mut writer: impl Write) -> std::io::Result<()> {
     let writing = Writing {
         record: FORMAT,
         idemspec: &recorded.about.idemspec,
@@ -360,10 +385,8 @@ pub fn text(recorded: &Recorded, texts: &Texts) -> String {
             .map(RecordedClient::writing)
             .collect(),
     };
-    let mut text =
-        serde_json::to_string(&writing).expect("every map of a record has text for keys");
-    text.push('\n');
-    text
+    serde_json::to_writer(&mut writer, &writing)?;
+    writer.write_all(b"\n")
 }
 
 /// Reads a recorded run, with the texts of its scenarios.
@@ -372,7 +395,8 @@ pub fn text(recorded: &Recorded, texts: &Texts) -> String {
 /// When the file is no record, is one of another format, or was changed.
 pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
     let source = files::read(path)?;
-    let bad = |why: String| Failure::Usage(format!("{}: {why}", source.name));
+    let name = source.name.clone();
+    let bad = |why: String| Failure::Usage(format!("{name}: {why}"));
     let head: Head = serde_json::from_str(&source.text)
         .map_err(|problem| bad(format!("it is no recorded run: {problem}")))?;
     match head.record {
@@ -392,6 +416,8 @@ pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
     }
     let written: Written = serde_json::from_str(&source.text)
         .map_err(|problem| bad(format!("the record is damaged: {problem}")))?;
+    // The text of a long run is large.
+    drop(source);
     let scenarios = scenarios(&written.scenarios, &bad)?;
     let mut contracts = BTreeMap::new();
     for (operation, text) in written.contracts {

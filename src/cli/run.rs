@@ -337,7 +337,7 @@ async fn carry_out(job: &Job, output: &Output) -> Result<(Exit, Option<Report>),
     }
     let failures = failed.into_iter().collect();
     let narrowed = job.selection.narrows();
-    let presented = present(&recorded, &job.texts, output, narrowed, failures)?;
+    let presented = present(recorded, &job.texts, output, narrowed, failures)?;
     Ok((presented.exit, Some(presented.report)))
 }
 
