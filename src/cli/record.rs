@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::{files, run};
 use crate::contract::{self, Contract};
 use crate::grade::{self, Judged, Report, RoundsOf, RunInfo};
-use crate::judge::{self, Finding, Meetings};
+use crate::judge::{self, Finding, Meetings, Seen};
 use crate::scenario::client::{ClientScenario, is_client};
 use crate::scenario::{self, Expectation, Scenario, library};
 use crate::transcript::Transcript;
@@ -15,7 +15,7 @@ use crate::yaml::{self, Source};
 pub use client::RecordedClient;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -81,13 +81,15 @@ impl Recorded {
             let contract = contracts.get(&case.operation);
             case.into_judged(contract)
         });
+        let judged: Vec<Judged> = judged.collect();
+        headlines.extend(in_front(&contracts, &judged));
         let judged_clients = clients.into_iter().map(|case| {
             let contract = contracts.get(&case.operation);
             case.into_judged(contract)
         });
         grade::grade_sides(
             about,
-            judged.collect(),
+            judged,
             judged_clients.collect(),
             &contracts,
             headlines,
@@ -148,6 +150,19 @@ impl Recorded {
     }
 }
 
+/// What stands in front of the operations.
+fn in_front(contracts: &BTreeMap<String, Contract>, judged: &[Judged]) -> Vec<String> {
+    let seen = judged.iter().filter_map(|own| {
+        Some(Seen {
+            operation: &own.operation,
+            case: &own.scenario.cases[own.case],
+            contract: contracts.get(&own.operation)?,
+            transcript: &own.transcript,
+        })
+    });
+    judge::in_front(&seen.collect::<Vec<_>>())
+}
+
 impl RecordedCase {
     /// Why it does not apply, whether that was known before the run or found out in it.
     pub fn why_skipped(&self) -> Option<String> {
@@ -205,6 +220,12 @@ impl Texts {
     /// When a file cannot be read.
     pub fn of(scenarios: &[Arc<Scenario>], own: Option<&Path>) -> Result<Texts, Failure> {
         Texts::of_ids(scenarios.iter().map(|scenario| scenario.id.as_str()), own)
+    }
+
+    /// Those of these scenarios alone.
+    pub fn only(&self, ids: &BTreeSet<&str>) -> Texts {
+        let of = |id: &&str| Some(((*id).to_owned(), self.0.get(*id)?.clone()));
+        Texts(ids.iter().filter_map(of).collect())
     }
 
     fn of_ids<'a>(
@@ -302,7 +323,7 @@ struct Writing<'a> {
     clients: Vec<client::Writing<'a>>,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct WrittenScenario {
     digest: String,
@@ -394,9 +415,15 @@ pub fn write_to(recorded: &Recorded, texts: &Texts, mut writer: impl Write) -> s
 /// # Errors
 /// When the file is no record, is one of another format, or was changed.
 pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
-    let source = files::read(path)?;
-    let name = source.name.clone();
-    let bad = |why: String| Failure::Usage(format!("{name}: {why}"));
+    read_text(&*files::read(path)?)
+}
+
+/// Reads a recorded run out of a text.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_text(source: &Source) -> Result<(Recorded, Texts), Failure> {
+    let bad = |why: String| Failure::Usage(format!("{}: {why}", source.name));
     let head: Head = serde_json::from_str(&source.text)
         .map_err(|problem| bad(format!("it is no recorded run: {problem}")))?;
     match head.record {
@@ -416,8 +443,6 @@ pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
     }
     let written: Written = serde_json::from_str(&source.text)
         .map_err(|problem| bad(format!("the record is damaged: {problem}")))?;
-    // The text of a long run is large.
-    drop(source);
     let scenarios = scenarios(&written.scenarios, &bad)?;
     let mut contracts = BTreeMap::new();
     for (operation, text) in written.contracts {

@@ -288,6 +288,7 @@ fn facts_of(audit: &Audit, ready: &Ready, operation: &str) -> ClientFacts {
         has_lookup,
         counts_refused: audit.counts_refused,
         most_attempts: MOST_ATTEMPTS,
+        longest_pause: ready.target.client.longest_pause,
         ..ClientFacts::default()
     }
 }
