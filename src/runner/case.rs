@@ -8,7 +8,7 @@ use super::timing::too_quick;
 use super::world::{BaselineKey, Cast, Effort, World};
 use super::{CRASHED, Runner};
 use crate::plan::PlannedCase;
-use crate::scenario::{Case, Need, OperationRole, PrincipalRole, Request, Rounds, Step};
+use crate::scenario::{Case, Check, OperationRole, PrincipalRole, Request, Rounds, Scenario, Step};
 use crate::target::operation::{Operation, Reading as What};
 use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, SoFar, Transcript};
 use futures::{FutureExt, StreamExt};
@@ -84,7 +84,7 @@ impl Runner {
             .collect();
         transcript.not_applicable = too_quick(case, world.contract(&planned.subject), &transcript);
         transcript.probes = self.probe_facts(case, &cast, &baselines);
-        if planned.scenario.needs.contains(&Need::Documents) {
+        if speaks_of_documents(&planned.scenario) {
             transcript.documents = world.document_facts(&planned.subject).await;
         }
         if speaks_of_events(&planned.scenario) {
@@ -320,6 +320,12 @@ async fn late_readings(
         .buffered(4)
         .collect()
         .await
+}
+
+/// Whether a scenario holds documents against what is observed.
+fn speaks_of_documents(scenario: &Scenario) -> bool {
+    let mut expected = scenario.expect.iter().map(|(_, expectation)| expectation);
+    expected.any(|expectation| matches!(expectation.check, Check::Documented { .. }))
 }
 
 #[cfg(test)]
