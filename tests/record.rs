@@ -437,6 +437,66 @@ fn a_clients_record_has_the_same_report_as_its_run_and_is_as_the_schema_says() {
 }
 
 #[test]
+fn joined_runs_are_shown_again_by_the_command_of_the_run_that_a_finding_is_of() {
+    let folder = folder();
+    let folder = folder.path();
+    let run = |seed: &str, flaw: Option<&str>, more: &[&str]| {
+        let case = [
+            "--scenario",
+            "replay/exact#plain",
+            "--operation",
+            "create-payment",
+        ];
+        let always = ["demo", "--no-check", "-q", "--record", seed, "--seed", seed];
+        let flaw = flaw.map_or(vec![], |flaw| vec!["--flaw", flaw]);
+        idemspec(folder, &[&always[..], &flaw, &case, more].concat())
+    };
+    let other = ["--scenario", "payload/changed#value"];
+    run("1", None, &[]);
+    run("2", Some("drops-location"), &[]);
+    run("3", Some("stores-no-fingerprint"), &other);
+    let (code, said) = idemspec(
+        folder,
+        &[
+            "report",
+            "--merge",
+            "1",
+            "2",
+            "3",
+            "--report",
+            "json=all.json",
+            "--bundle",
+            "all.zip",
+        ],
+    );
+    assert_eq!(code, Some(1), "{said}");
+    let again: Vec<&str> = said
+        .lines()
+        .filter_map(|line| {
+            line.split_once("see it again:")
+                .map(|(_, command)| command.trim())
+        })
+        .collect();
+    assert_eq!(
+        again,
+        [
+            "idemspec demo --flaw drops-location --scenario 'replay/exact#plain' --operation create-payment --seed 2",
+            "idemspec demo --flaw stores-no-fingerprint --scenario 'payload/changed#value' --operation create-payment --seed 3",
+        ]
+    );
+    let report = json_of(folder, "all.json");
+    let cases = report["scenarios"].as_array().expect("a list");
+    let plain = cases.iter().find(|case| case["case"] == "plain");
+    let runs = plain.expect("it ran")["runs"].as_array().expect("a list");
+    let seeds: Vec<_> = runs.iter().map(|run| run["seed"].as_u64()).collect();
+    assert_eq!(seeds, [Some(1), Some(2), Some(3)]);
+    let schema = include_str!("../docs/report.schema.json");
+    let schema: Value = serde_json::from_str(schema).expect("it is JSON");
+    let validator = jsonschema::validator_for(&schema).expect("it is a schema");
+    assert!(validator.is_valid(&report), "{}", report["scenarios"]);
+}
+
+#[test]
 fn both_sides_have_one_report_and_each_point_is_graded_on_its_own_side() {
     let folder = folder();
     let folder = folder.path();

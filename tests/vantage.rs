@@ -109,6 +109,11 @@ fn two_places_that_saw_one_success_each_are_judged_as_one() {
     let (code, text) = report(bad.path(), &both);
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("two resources for one key"), "{text}");
+    for target in ["0.yaml", "1.yaml"] {
+        let start = "\"${START:?an instant to come, the same in all places}\"";
+        let again = format!("idemspec run {target} --pace 1s --start-at {start} --record");
+        assert!(text.contains(&again), "{text}");
+    }
     assert!(text.contains("round 1, place 1:"), "{text}");
     assert!(text.contains("round 2, place 2:"), "{text}");
     let (code, text) = report(good.path(), &both);

@@ -13,9 +13,9 @@ pub use client::{ClientArgs, DemoClientArgs};
 pub use demo::{MatrixArgs, SelftestArgs, ServeArgs};
 pub use output::{CompareArgs, Gate, GateOn, Inconclusive, Output, ReportArgs, ReportFile};
 pub use run::{DemoArgs, RunArgs};
-pub use selection::{Selection, Shard};
+pub use selection::{EffortArgs, Selection, Shard};
 pub use shelf::{ExplainArgs, LintArgs, ListArgs, Listed};
-pub use target::{CheckArgs, CleanupArgs, Filling, InitArgs};
+pub use target::{Access, CheckArgs, CleanupArgs, Filling, InitArgs, Standard};
 
 use clap::{Parser, Subcommand};
 

@@ -96,8 +96,22 @@ fn about(report: &Report) -> String {
         report::line(&about.started),
         about.requests,
         about.seed,
-        report::line(&about.again),
+        commands(report).join("\n            "),
     )
+}
+
+/// The commands of the run, or of each of the runs that were joined.
+fn commands(report: &Report) -> Vec<String> {
+    let about = &report.about;
+    let runs = report.scenarios.iter().flat_map(|case| &case.runs);
+    let mut commands = vec![report::line(&about.again).into_owned()];
+    for run in runs.filter(|run| run.again != about.again || run.seed != about.seed) {
+        let command = format!("{} --seed {}", report::line(&run.again), run.seed);
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    commands
 }
 
 fn archive(files: &[(String, String)], path: &Path) -> std::io::Result<()> {

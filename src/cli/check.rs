@@ -27,16 +27,16 @@ use std::sync::Arc;
 pub fn check(args: CheckArgs) -> Result<Exit, Failure> {
     let ready = target::from_file(
         &args.target,
-        &args.filling.set,
-        args.filling.secrets.as_deref(),
-        &args.allow_host,
-        args.contract.as_deref(),
+        &args.access.filling.set,
+        args.access.filling.secrets.as_deref(),
+        &args.access.allow_host,
+        args.standard.contract.as_deref(),
     )?;
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }
-    target::refuse_live(&ready, args.filling.live)?;
-    let scenarios: Vec<_> = select::all(args.scenarios.as_deref())?
+    target::refuse_live(&ready, args.access.filling.live)?;
+    let scenarios: Vec<_> = select::all(args.standard.scenarios.as_deref())?
         .into_iter()
         .map(Arc::new)
         .collect();
@@ -70,7 +70,7 @@ async fn carry_out(ready: Ready, plan: &Plan, args: CheckArgs) -> Result<Exit, F
         target,
         &file,
         &contracts,
-        args.allow_host,
+        args.access.allow_host,
         Repeatable::seed(seed),
         None,
         server::stop_on_interrupt,

@@ -28,12 +28,12 @@ pub fn cleanup(args: &CleanupArgs) -> Result<Exit, Failure> {
     let left = left(args)?;
     let ready = target::from_file(
         &args.target,
-        &args.filling.set,
-        args.filling.secrets.as_deref(),
-        &args.allow_host,
+        &args.access.filling.set,
+        args.access.filling.secrets.as_deref(),
+        &args.access.allow_host,
         None,
     )?;
-    target::refuse_live(&ready, args.filling.live)?;
+    target::refuse_live(&ready, args.access.filling.live)?;
     for operation in left
         .iter()
         .map(|(operation, _)| operation)
@@ -61,7 +61,7 @@ async fn remove(
         file,
         ..
     } = ready;
-    let hosts = args.allow_host.clone();
+    let hosts = args.access.allow_host.clone();
     let removable: BTreeSet<String> = target
         .operations
         .iter()

@@ -4,6 +4,7 @@
 
 use super::record::{Recorded, RecordedCase, RecordedClient};
 use super::run::contract_names;
+use crate::grade::RoundsOf;
 use std::collections::BTreeMap;
 
 /// Joins runs. Cases that are in several have the rounds of all; the others keep their order.
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 /// # Errors
 /// Runs that do not belong together, with the reason.
 pub fn join(runs: Vec<Recorded>) -> Result<Recorded, String> {
-    let mut runs = runs.into_iter();
+    let mut runs = runs.into_iter().map(told_apart);
     let mut whole = runs.next().ok_or("there is nothing to join")?;
     let mut parts: Vec<Vec<RecordedCase>> = vec![std::mem::take(&mut whole.cases)];
     let mut clients: Vec<Vec<RecordedClient>> = vec![std::mem::take(&mut whole.clients)];
@@ -57,9 +58,28 @@ pub fn join(runs: Vec<Recorded>) -> Result<Recorded, String> {
         clients.push(more_clients);
     }
     whole.cases = joined(parts);
+    let about = &whole.about;
+    for case in &mut whole.cases {
+        let is_of_it = |run: &RoundsOf| run.again == about.again && run.seed == about.seed;
+        if case.runs.iter().all(is_of_it) {
+            case.runs.clear();
+        }
+    }
     whole.clients = joined(clients);
     whole.about.contract = contract_names(&whole.contracts);
     Ok(whole)
+}
+
+/// A run whose cases know that they are of it.
+fn told_apart(mut run: Recorded) -> Recorded {
+    for case in run.cases.iter_mut().filter(|case| case.runs.is_empty()) {
+        case.runs.push(RoundsOf {
+            from_round: 1,
+            again: run.about.again.clone(),
+            seed: run.about.seed,
+        });
+    }
+    run
 }
 
 /// Why two runs do not belong together.
@@ -124,7 +144,7 @@ impl Part for RecordedCase {
         (self.operation.clone(), self.scenario.id.clone(), self.case)
     }
 
-    fn add(&mut self, more: RecordedCase) {
+    fn add(&mut self, mut more: RecordedCase) {
         if more.skip.is_some() {
             return;
         }
@@ -133,8 +153,12 @@ impl Part for RecordedCase {
             return;
         }
         let own = &mut self.transcript;
-        let mut more = more.transcript;
         let last = own.rounds.last().map_or(0, |round| round.number);
+        for run in &mut more.runs {
+            run.from_round += last;
+        }
+        self.runs.append(&mut more.runs);
+        let mut more = more.transcript;
         for round in &mut more.rounds {
             round.number += last;
         }

@@ -6,7 +6,7 @@ mod client;
 use super::failure::Failure;
 use super::{files, run};
 use crate::contract::{self, Contract};
-use crate::grade::{self, Judged, Report, RunInfo};
+use crate::grade::{self, Judged, Report, RoundsOf, RunInfo};
 use crate::judge::{self, Finding, Meetings};
 use crate::scenario::client::{ClientScenario, is_client};
 use crate::scenario::{self, Expectation, Scenario, library};
@@ -48,6 +48,8 @@ pub struct RecordedCase {
     pub case: usize,
     /// Why it was not run, if it was not.
     pub skip: Option<String>,
+    /// The runs that its rounds are of, where several were joined.
+    pub runs: Vec<RoundsOf>,
     /// What happened.
     pub transcript: Transcript,
 }
@@ -123,6 +125,7 @@ impl Recorded {
                 None => transcript.clone(),
             },
             findings: self.found(recorded),
+            runs: recorded.runs.clone(),
         }
     }
 
@@ -297,6 +300,8 @@ struct WrittenCase {
     scenario: String,
     case: Option<String>,
     skip: Option<String>,
+    #[serde(default)]
+    runs: Vec<RoundsOf>,
     transcript: Transcript,
 }
 
@@ -306,6 +311,8 @@ struct WritingCase<'a> {
     scenario: &'a str,
     case: Option<&'a str>,
     skip: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    runs: &'a [RoundsOf],
     transcript: &'a Transcript,
 }
 
@@ -343,6 +350,7 @@ pub fn text(recorded: &Recorded, texts: &Texts) -> String {
                 scenario: &case.scenario.id,
                 case: case.scenario.cases[case.case].name.as_deref(),
                 skip: case.skip.as_deref(),
+                runs: &case.runs,
                 transcript: &case.transcript,
             })
             .collect(),
@@ -396,6 +404,7 @@ pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
             scenario,
             case,
             skip,
+            runs,
             transcript,
         } = case;
         let found = scenarios.api.get(&scenario).and_then(|scenario| {
@@ -410,6 +419,7 @@ pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
             scenario,
             case: index,
             skip,
+            runs,
             transcript,
         });
     }

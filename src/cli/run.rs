@@ -85,21 +85,21 @@ fn one(
     output: &Output,
     name: Option<&str>,
 ) -> Result<(Exit, Option<Report>), Failure> {
-    let scenarios = select::all(args.scenarios.as_deref())?;
+    let scenarios = select::all(args.standard.scenarios.as_deref())?;
     let ready = target::from_file(
         target,
-        &args.filling.set,
-        args.filling.secrets.as_deref(),
-        &args.allow_host,
-        args.contract.as_deref(),
+        &args.access.filling.set,
+        args.access.filling.secrets.as_deref(),
+        &args.access.allow_host,
+        args.standard.contract.as_deref(),
     )?;
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }
-    target::refuse_live(&ready, args.filling.live || args.dry_run)?;
+    target::refuse_live(&ready, args.access.filling.live || args.dry_run)?;
     let agreement = vantage::agreement(args, output, &ready.target)?;
     let scenarios = shared(select::selected(scenarios, &args.selection)?);
-    let folder = args.scenarios.as_deref();
+    let folder = args.standard.scenarios.as_deref();
     let own =
         |path: &Path| name.map_or_else(|| path.to_owned(), |name| many::with_name(path, name));
     let job = Job {
@@ -109,7 +109,7 @@ fn one(
         ready,
         scenarios,
         selection: args.selection.clone(),
-        allow_hosts: args.allow_host.clone(),
+        allow_hosts: args.access.allow_host.clone(),
         check: !args.no_check,
         dry_run: args.dry_run,
         record: args.record.as_deref().map(own),
@@ -451,6 +451,7 @@ async fn observe(
             scenario: Arc::clone(&planned.scenario),
             case: planned.case,
             skip: planned.skip.clone(),
+            runs: Vec::new(),
             transcript,
         });
     Ok(Recorded {

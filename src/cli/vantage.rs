@@ -24,7 +24,7 @@ pub(super) fn agreement(
     output: &Output,
     target: &Target,
 ) -> Result<Option<Agreement>, Failure> {
-    let (Some(seed), Some(start)) = (args.selection.seed, args.start_at) else {
+    let Some((seed, start)) = args.common_start() else {
         return Ok(None);
     };
     let asks = |what: &str, instead: &str| {

@@ -16,10 +16,11 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
+use hyper::ext::on_informational;
 use std::future::poll_fn;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 /// What only concerns one connection of HTTP/1.1 (RFC 9113, section 8.2.2).
 const OF_ONE_CONNECTION: [&str; 5] = [
@@ -206,7 +207,7 @@ impl Stream {
 
     /// Lets the API do the work; what it answers stays here.
     async fn carry_out(&mut self, body: Sent) -> Option<(Response<()>, Bytes)> {
-        let answered = match self.ask(body).await {
+        let answered = match Stream::ask(&self.place, &self.parts, body, |_| {}).await {
             Ok((response, busy)) => {
                 let (head, body) = response.into_parts();
                 let collected = body.collect().await;
@@ -226,16 +227,29 @@ impl Stream {
         }
     }
 
-    async fn ask(&self, body: Sent) -> Result<(Response<Incoming>, Busy), String> {
+    /// Sends the request on. Answers of the API that only go before the one (RFC 9110, section
+    /// 15.2) are handed to `before`.
+    async fn ask(
+        place: &Place,
+        parts: &http::request::Parts,
+        body: Sent,
+        before: impl Fn(Response<()>) + Send + Sync + 'static,
+    ) -> Result<(Response<Incoming>, Busy), String> {
         let mut request = Request::new(body);
-        request.method_mut().clone_from(&self.parts.method);
-        request.uri_mut().clone_from(&self.parts.uri);
-        request.headers_mut().clone_from(&self.parts.headers);
-        self.place.api.send(request, self.place.keeps_host).await
+        on_informational(&mut request, move |early| {
+            let mut copy = Response::new(());
+            *copy.status_mut() = early.status();
+            copy.headers_mut().clone_from(early.headers());
+            before(copy);
+        });
+        request.method_mut().clone_from(&parts.method);
+        request.uri_mut().clone_from(&parts.uri);
+        request.headers_mut().clone_from(&parts.headers);
+        place.api.send(request, place.keeps_host).await
     }
 
     async fn let_through(&mut self, body: Sent) {
-        let (response, busy) = match self.ask(body).await {
+        let (response, busy) = match self.answered(body).await {
             Ok(answered) => answered,
             Err(why) => {
                 self.amend(|attempt| attempt.trouble = Some(why));
@@ -248,6 +262,30 @@ impl Stream {
         match self.pass(response).await {
             Ok(()) => self.place.api.is_done_with(busy),
             Err(why) => self.amend(|attempt| attempt.trouble = Some(why)),
+        }
+    }
+
+    /// The answer of the API; what goes before it is passed on as it comes.
+    async fn answered(&mut self, body: Sent) -> Result<(Response<Incoming>, Busy), String> {
+        let (sender, mut early) = unbounded_channel();
+        let asked = Stream::ask(&self.place, &self.parts, body, move |response| {
+            // We listen as long as the answer has not come.
+            let _ = sender.send(response);
+        });
+        let mut asked = std::pin::pin!(asked);
+        loop {
+            let (response, answered) = tokio::select! {
+                biased;
+                Some(response) = early.recv() => (Some(response), None),
+                answered = &mut asked => (early.try_recv().ok(), Some(answered)),
+            };
+            if let Some(response) = response {
+                // That a client has gone shows when the answer is passed on.
+                let _ = self.respond.send_informational(response);
+            }
+            if let Some(answered) = answered {
+                return answered;
+            }
         }
     }
 

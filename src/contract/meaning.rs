@@ -63,11 +63,14 @@ fn decide(
         return Meaning::Unauthorized.into();
     }
     let marked = is_marked(contract, situation, exchange, response);
-    let is_stored = |class, failure: Meaning| {
+    // The same failure as before, which may be the stored one where the contract says so.
+    let is_same = |failure: Meaning| {
         situation.relation == Relation::Same
             && matches!(situation.earlier, Earlier::Ended(outcome) if outcome.may_be(failure) || outcome.may_be(Meaning::ReplayedFailure))
             && first_status == Some(status)
-            && contract.after(class).value == Some(AfterFailure::Stored)
+    };
+    let is_stored = |class, failure: Meaning| {
+        is_same(failure) && contract.after(class).value == Some(AfterFailure::Stored)
     };
     if status == 429 {
         return match marked || is_stored(FailureClass::RateLimited, Meaning::RateLimited) {
@@ -83,6 +86,10 @@ fn decide(
             && matches!(situation.earlier, Earlier::InFlight | Earlier::Lost)
         {
             return Meaning::InFlight.into();
+        }
+        let says_nothing = contract.after(FailureClass::Server5xx).value.is_none();
+        if says_nothing && is_same(Meaning::ServerError) {
+            return Outcome::of(&[Meaning::ReplayedFailure, Meaning::ServerError]);
         }
         return Meaning::ServerError.into();
     }

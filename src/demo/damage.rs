@@ -26,6 +26,24 @@ const fn surely(breaks: &'static [&'static str]) -> Damage {
     }
 }
 
+/// One list behind the other, which have so many expectations in all.
+const fn joined<const ALL: usize>(
+    one: &[&'static str],
+    other: &[&'static str],
+) -> [&'static str; ALL] {
+    let mut all = [""; ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < one.len() {
+            one[at]
+        } else {
+            other[at - one.len()]
+        };
+        at += 1;
+    }
+    all
+}
+
 /// What a flaw breaks.
 pub(super) fn damage(flaw: Flaw) -> Damage {
     match flaw {
@@ -415,6 +433,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "expiry/kept/item-4/documented-retention:again",
                 "expiry/slow/item-4/keeps:retention",
                 "lost/after-effect#later/item-5/outcome-is:retry",
+                "lost/after-effect#unseen/item-5/outcome-is:retry",
                 "replay/noise#*/item-5/outcome-is:again",
             ],
             // These retry within the second, or just over its edge.

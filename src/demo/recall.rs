@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::answer::{Answer, Problem, status};
 use super::call::{Call, Slot};
@@ -214,7 +214,11 @@ impl Keyed {
             }
             (Gives::Reference(number), Some(id)) => {
                 answer.status = status(*number);
-                answer.body = Bytes::from(json!({ "id": id }).to_string());
+                let mut names = Map::from_iter([("id".to_owned(), Value::from(id))]);
+                if let Some(change) = change(&answer) {
+                    names.insert("change_id".to_owned(), Value::from(change));
+                }
+                answer.body = Bytes::from(Value::Object(names).to_string());
             }
             _ => {}
         }

@@ -39,6 +39,10 @@ pub enum Habit {
     LosesKeyAtRestart,
     /// A mistake: it gives up, and asks nobody what became of it.
     NeverLooksUp,
+    /// A mistake: what breaks with a connection that was kept is sent again without a key.
+    ResendsOnKeptConnection,
+    /// A mistake: pauses grow without a bound.
+    NeverCapsPauses,
     /// No mistake: it gives up at once, and says so.
     NeverRetries,
     /// No mistake: without a key, and never again.
@@ -63,7 +67,7 @@ struct Row {
 
 impl Habit {
     /// Every one, the correct one first.
-    pub const ALL: [Habit; 23] = [
+    pub const ALL: [Habit; 25] = [
         Habit::Correct,
         Habit::SendsNewKeyPerAttempt,
         Habit::DerivesKeyFromPayload,
@@ -82,6 +86,8 @@ impl Habit {
         Habit::RetriesForEver,
         Habit::LosesKeyAtRestart,
         Habit::NeverLooksUp,
+        Habit::ResendsOnKeptConnection,
+        Habit::NeverCapsPauses,
         Habit::NeverRetries,
         Habit::SendsNoKeyAndNeverRetries,
         Habit::RetriesAtOnceFirst,
@@ -275,6 +281,18 @@ impl Habit {
                     "client/backoff#error/item-9/looks-up",
                     "client/backoff#lost/item-9/looks-up",
                 ],
+            },
+            Habit::ResendsOnKeptConnection => Row {
+                name: "resends-on-kept-connection",
+                kind: "C3",
+                says: "two payments over one connection, without a key and without retries; below them, what broke with a connection that was kept is sent again",
+                breaks: &["client/kept-alive/item-1/not-blind"],
+            },
+            Habit::NeverCapsPauses => Row {
+                name: "pauses-without-cap",
+                kind: "C5",
+                says: "each pause is three times the one before, beyond what is asked of it",
+                breaks: &["client/backoff#*/item-7/capped"],
             },
             Habit::NeverRetries => Row {
                 name: "never-retries",

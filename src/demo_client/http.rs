@@ -1,6 +1,7 @@
-//! HTTP/1.1 as far as the demo client needs it: one request on a connection of its own.
+//! HTTP/1.1 as far as the demo client needs it: one request on a connection of its own, or one after
+//! another on a connection that is kept.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
@@ -36,48 +37,83 @@ impl Target {
     }
 }
 
-/// Sends a request, and reads its whole answer.
-pub(super) fn send(
-    target: &Target,
-    method: &str,
-    path: &str,
-    headers: &[(&str, String)],
-    body: &str,
-    timeout: Duration,
-) -> Result<Answer, String> {
-    let failed = |problem: std::io::Error| problem.to_string();
-    let address = target
-        .authority
-        .to_socket_addrs()
-        .map_err(failed)?
-        .next()
-        .ok_or("no address")?;
-    let mut tcp = TcpStream::connect_timeout(&address, timeout).map_err(failed)?;
-    tcp.set_read_timeout(Some(timeout)).map_err(failed)?;
-    tcp.set_nodelay(true).map_err(failed)?;
-    let mut request = format!(
-        "{method} {}{path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n",
-        target.path,
-        target.authority,
-        body.len()
-    );
-    for (name, value) in headers {
-        request.push_str(&format!("{name}: {value}\r\n"));
-    }
-    request.push_str("\r\n");
-    request.push_str(body);
-    tcp.write_all(request.as_bytes()).map_err(failed)?;
-    let mut bytes = Vec::new();
-    let mut chunk = [0; 4096];
-    loop {
-        match tcp.read(&mut chunk) {
-            Ok(0) => return Err("the answer has no end".to_owned()),
-            Ok(length) => bytes.extend_from_slice(&chunk[..length]),
-            Err(problem) if problem.kind() == ErrorKind::Interrupted => {}
-            Err(problem) => return Err(problem.to_string()),
+/// The way to the API.
+pub(super) struct Line {
+    target: Target,
+    keeps: bool,
+    kept: Option<TcpStream>,
+}
+
+impl Line {
+    /// A way to the API. One that `keeps` its connection sends a request again where it broke, as
+    /// libraries do that take it for one that had been idle too long.
+    pub(super) fn new(target: Target, keeps: bool) -> Line {
+        Line {
+            target,
+            keeps,
+            kept: None,
         }
-        if let Some(answer) = whole(&bytes) {
+    }
+
+    /// Sends a request, and reads its whole answer.
+    pub(super) fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, String)],
+        body: &str,
+        timeout: Duration,
+    ) -> Result<Answer, String> {
+        let Target {
+            authority,
+            path: base,
+        } = &self.target;
+        let end = if self.keeps { "keep-alive" } else { "close" };
+        let mut request = format!(
+            "{method} {base}{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: {end}\r\nContent-Length: {}\r\n",
+            body.len()
+        );
+        for (name, value) in headers {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        request.push_str("\r\n");
+        request.push_str(body);
+        if let Some(kept) = self.kept.take()
+            && let Ok(answer) = self.exchange(kept, &request)
+        {
             return Ok(answer);
+        }
+        let tcp = self
+            .connect(timeout)
+            .map_err(|problem| problem.to_string())?;
+        self.exchange(tcp, &request)
+            .map_err(|problem| problem.to_string())
+    }
+
+    fn connect(&self, timeout: Duration) -> io::Result<TcpStream> {
+        let mut addresses = self.target.authority.to_socket_addrs()?;
+        let address = addresses.next().ok_or(ErrorKind::NotFound)?;
+        let tcp = TcpStream::connect_timeout(&address, timeout)?;
+        tcp.set_read_timeout(Some(timeout))?;
+        tcp.set_nodelay(true)?;
+        Ok(tcp)
+    }
+
+    fn exchange(&mut self, mut tcp: TcpStream, request: &str) -> io::Result<Answer> {
+        tcp.write_all(request.as_bytes())?;
+        let mut bytes = Vec::new();
+        let mut chunk = [0; 4096];
+        loop {
+            match tcp.read(&mut chunk) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(length) => bytes.extend_from_slice(&chunk[..length]),
+                Err(problem) if problem.kind() == ErrorKind::Interrupted => {}
+                Err(problem) => return Err(problem),
+            }
+            if let Some(answer) = whole(&bytes) {
+                self.kept = self.keeps.then_some(tcp);
+                return Ok(answer);
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ mod http;
 
 pub use habit::Habit;
 
-use http::{Answer, Target};
+use http::{Answer, Line, Target};
 use std::time::Duration;
 
 /// What is sent: the same each time.
@@ -30,9 +30,10 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 pub fn run(habit: Habit, url: &str, state: Option<&str>) -> Result<bool, String> {
     let target = Target::parse(url)?;
     let operations = match habit {
-        Habit::KeepsKeyForNextCall => 2,
+        Habit::KeepsKeyForNextCall | Habit::ResendsOnKeptConnection => 2,
         _ => 1,
     };
+    let mut line = Line::new(target, habit == Habit::ResendsOnKeptConnection);
     let mut kept = None;
     let mut all = true;
     for _ in 0..operations {
@@ -40,7 +41,7 @@ pub fn run(habit: Habit, url: &str, state: Option<&str>) -> Result<bool, String>
         if habit == Habit::KeepsKeyForNextCall {
             kept = Some(key.clone());
         }
-        let done = operation(habit, &target, &key);
+        let done = operation(habit, &mut line, &key);
         if done && let Some(file) = state {
             // Nothing is unfinished any more; a file that is gone already is no harm.
             let _ = std::fs::remove_file(file);
@@ -74,14 +75,16 @@ fn first_key(habit: Habit, state: Option<&str>) -> String {
 }
 
 /// One operation: attempts until a final answer, or until there were enough of them.
-fn operation(habit: Habit, target: &Target, key: &str) -> bool {
+fn operation(habit: Habit, line: &mut Line, key: &str) -> bool {
     let layers = match habit {
         Habit::RetriesInLayers => 3,
         _ => 1,
     };
     let attempts = match habit {
         Habit::RetriesInLayers => 3,
-        Habit::NeverRetries | Habit::SendsNoKeyAndNeverRetries => 1,
+        Habit::NeverRetries | Habit::SendsNoKeyAndNeverRetries | Habit::ResendsOnKeptConnection => {
+            1
+        }
         Habit::RetriesForEver => u32::MAX,
         _ => ATTEMPTS,
     };
@@ -91,7 +94,7 @@ fn operation(habit: Habit, target: &Target, key: &str) -> bool {
             std::thread::sleep(varied(PAUSE * 6));
         }
         for attempt in 0..attempts {
-            let answer = attempt_once(habit, target, key, number);
+            let answer = attempt_once(habit, line, key, number);
             number += 1;
             match &answer {
                 Ok(answer) if answer.status < 300 => return true,
@@ -105,22 +108,17 @@ fn operation(habit: Habit, target: &Target, key: &str) -> bool {
     }
     if habit == Habit::KeepsKeyOnDisk {
         // Whatever it says: the outcome was asked for.
-        let _ = http::send(
-            target,
-            "GET",
-            "/payments?reference=order-1",
-            &[],
-            "",
-            TIMEOUT,
-        );
+        let _ = line.send("GET", "/payments?reference=order-1", &[], "", TIMEOUT);
     }
     false
 }
 
-fn attempt_once(habit: Habit, target: &Target, key: &str, number: u32) -> Result<Answer, String> {
+fn attempt_once(habit: Habit, line: &mut Line, key: &str, number: u32) -> Result<Answer, String> {
     let key = match habit {
         Habit::SendsNewKeyPerAttempt if number > 0 => Some(uuid()),
-        Habit::SendsNoKey | Habit::SendsNoKeyAndNeverRetries => None,
+        Habit::SendsNoKey | Habit::SendsNoKeyAndNeverRetries | Habit::ResendsOnKeptConnection => {
+            None
+        }
         Habit::SendsKeyFromSecondOn if number == 0 => None,
         _ => Some(key.to_owned()),
     };
@@ -135,7 +133,7 @@ fn attempt_once(habit: Habit, target: &Target, key: &str, number: u32) -> Result
     if let Some(key) = key {
         headers.push(("Idempotency-Key", key));
     }
-    http::send(target, "POST", "/payments", &headers, body, TIMEOUT)
+    line.send("POST", "/payments", &headers, body, TIMEOUT)
 }
 
 /// Whether asking again may help.
@@ -151,9 +149,10 @@ fn is_retried(habit: Habit, status: u16) -> bool {
 /// How long to wait before the next attempt.
 fn pause(habit: Habit, attempt: u32, answer: Option<&Answer>) -> Duration {
     let own = match habit {
-        Habit::PausesAlike => return Duration::from_millis(100),
-        Habit::NeverPauses => return Duration::ZERO,
+        Habit::PausesAlike => Duration::from_millis(100),
+        Habit::NeverPauses => Duration::ZERO,
         Habit::RetriesForEver => varied(PAUSE),
+        Habit::NeverCapsPauses => varied(PAUSE * 3_u32.pow(attempt)),
         Habit::RetriesAtOnceFirst if attempt == 0 => Duration::ZERO,
         _ => varied(PAUSE * 2_u32.pow(attempt)),
     };

@@ -35,6 +35,8 @@ pub struct Judged {
     pub transcript: Transcript,
     /// What it means, as [`crate::judge::judge`] found.
     pub findings: Vec<Finding>,
+    /// The runs that its rounds are of, where that is not the one run.
+    pub runs: Vec<RoundsOf>,
 }
 
 /// The report of a run. `contracts` has the contract of each operation; `headlines` are those
@@ -90,6 +92,7 @@ fn client_case_report(judged: JudgedClient) -> CaseReport {
         skipped: judged.skipped,
         findings: judged.findings,
         known: BTreeMap::new(),
+        runs: Vec::new(),
         transcript: Transcript::default(),
         client: Some(judged.transcript),
     }
@@ -176,6 +179,7 @@ fn case_report(judged: Judged) -> CaseReport {
         skipped,
         transcript,
         findings,
+        runs,
     } = judged;
     let name = scenario.cases.get(case).and_then(|case| case.name.clone());
     let findings = match &skipped {
@@ -191,6 +195,7 @@ fn case_report(judged: Judged) -> CaseReport {
         skipped,
         known: BTreeMap::new(),
         findings,
+        runs,
         transcript,
         client: None,
     }
@@ -289,6 +294,17 @@ pub struct RunInfo {
     /// What holding the target file against the API brought.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub check: Vec<CheckedLine>,
+}
+
+/// The run that rounds of a case are of, where a report is of several runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundsOf {
+    /// The first round that is of it.
+    pub from_round: u32,
+    /// The command that runs all of it again.
+    pub again: String,
+    /// What makes it repeatable.
+    pub seed: u64,
 }
 
 /// How a client was run.
@@ -415,6 +431,10 @@ pub struct CaseReport {
     pub known: BTreeMap<String, String>,
     /// The findings, in the order of the file.
     pub findings: Vec<Finding>,
+    /// The runs that its rounds are of, in their order; without any, all are of the run that the
+    /// report is about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<RoundsOf>,
     /// What happened.
     #[serde(flatten)]
     pub transcript: Transcript,

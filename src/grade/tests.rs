@@ -48,6 +48,7 @@ fn case(id: &str, findings: Vec<Finding>) -> Judged {
         scenario: scenario(id),
         case: 0,
         skipped: None,
+        runs: Vec::new(),
         transcript: Transcript {
             rounds: vec![Round::default()],
             probes: vec![ProbeFacts {
@@ -266,4 +267,87 @@ fn an_operation_without_probes_is_named() {
     blind.transcript.probes.clear();
     let report = graded(vec![blind]);
     assert!(report.headlines[0].starts_with("create-payment: effects cannot be counted"));
+}
+
+#[test]
+fn what_is_known_to_fail_does_not_fail_the_run() {
+    let failing = |id: &str| Finding {
+        id: id.to_owned(),
+        ..finding("item-5", Verdict::Fail)
+    };
+    let findings = vec![failing("known"), finding("item-5", Verdict::Pass)];
+    let mut report = graded(vec![case("race/burst", findings)]);
+    assert_eq!(report.verdict, Some(Verdict::Fail));
+    let reason = |finding: &Finding| (finding.id != "new").then(|| "a ticket".to_owned());
+    super::excuse(&mut report, reason);
+    assert_eq!(report.verdict, Some(Verdict::Pass));
+    let known: Vec<&str> = report.scenarios[0]
+        .known
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(known, ["known"], "what passes is not excused");
+    let both = vec![failing("known"), failing("new")];
+    let mut report = graded(vec![case("race/burst", both)]);
+    super::excuse(&mut report, reason);
+    assert_eq!(report.verdict, Some(Verdict::Fail));
+}
+
+#[test]
+fn a_point_says_what_is_gravest() {
+    let says = |findings: Vec<Finding>| {
+        let report = graded(vec![case("race/burst", findings)]);
+        report.checklist[4].says.clone()
+    };
+    let told = |verdict: Verdict, reason: &str| Finding {
+        reason: reason.to_owned(),
+        ..finding("item-5", verdict)
+    };
+    let of = |severity: Severity, reason: &str| Finding {
+        severity,
+        ..told(Verdict::Fail, reason)
+    };
+    let warning = |reason: &str| Finding {
+        level: Level::Should,
+        severity: Severity::Critical,
+        ..told(Verdict::Fail, reason)
+    };
+    let pass = || told(Verdict::Pass, "it held");
+    assert_eq!(
+        says(vec![
+            pass(),
+            warning("a warning"),
+            of(Severity::Critical, "twice"),
+            of(Severity::Low, "late"),
+        ]),
+        "twice (the gravest of 2 failures)"
+    );
+    let one = vec![pass(), of(Severity::Low, "late")];
+    assert_eq!(says(one), "late");
+    let nothing = || told(Verdict::Inconclusive, "no fault fired");
+    let skip = || told(Verdict::Skip, "no such variant");
+    assert_eq!(says(vec![skip(), nothing()]), "no fault fired");
+    assert_eq!(says(vec![warning("a warning"), skip()]), "no such variant");
+    assert_eq!(says(vec![warning("a warning")]), "a warning");
+    assert_eq!(
+        says(vec![pass(), nothing()]),
+        "1 check passed, 1 inconclusive"
+    );
+    assert_eq!(says(vec![pass(), pass()]), "2 checks passed");
+    assert_eq!(
+        says(vec![pass(), warning("a warning")]),
+        "1 check passed, 1 with a warning"
+    );
+    let ran = |verdict: Verdict, ran: u32| Finding {
+        rounds: Tally {
+            ran,
+            ..Tally::default()
+        },
+        ..told(verdict, "skipped")
+    };
+    let unrun = vec![pass(), ran(Verdict::Skip, 0)];
+    assert_eq!(says(unrun), "1 check passed, 1 did not run");
+    assert_eq!(says(vec![pass(), ran(Verdict::Skip, 1)]), "1 check passed");
+    let held = vec![pass(), ran(Verdict::Pass, 0)];
+    assert_eq!(says(held), "2 checks passed");
 }

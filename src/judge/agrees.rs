@@ -91,7 +91,8 @@ fn holder<'a>(json: &'a Value, identity: &str) -> Option<(&'a String, &'a Map<St
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::sample::{paid, round, verdict};
+    use crate::judge::sample::{answered, paid, round, verdict};
+    use crate::transcript::Exchange;
     use crate::verdict::Verdict;
 
     fn judged(one: &str, other: &str) -> (Verdict, String) {
@@ -137,5 +138,66 @@ mod tests {
             ]),
         );
         assert_eq!(lost.0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn what_is_no_plain_value_is_not_compared() {
+        let with = |value: &str| format!(r#"{{"id":"pay_1","amount":1,"card":{value}}}"#);
+        let (list, map, text) = (with("[1]"), with(r#"{"a":1}"#), with(r#""visa""#));
+        for (one, other) in [
+            (&list, &map),
+            (&list, &text),
+            (&text, &list),
+            (&map, &text),
+            (&text, &map),
+        ] {
+            assert_eq!(judged(one, other).0, Verdict::Pass, "{one} {other}");
+        }
+        assert_eq!(judged(&text, &with(r#""master""#)).0, Verdict::Fail);
+    }
+
+    #[test]
+    fn a_number_may_be_the_identity() {
+        let numbered = |status: &str| {
+            let body = format!(r#"{{"id":7,"status":"{status}"}}"#);
+            let mut exchange = paid("first", "7").body(&body);
+            if let Some(response) = &mut exchange.response {
+                response.identity = Some("7".to_owned());
+            }
+            exchange
+        };
+        let judged = |status: &str| {
+            let again = Exchange {
+                step: "again".to_owned(),
+                ..numbered(status)
+            };
+            let round = round([numbered("paid"), again]);
+            verdict("agrees: { of: first, with: again }", round).0
+        };
+        assert_eq!(judged("paid"), Verdict::Pass);
+        assert_eq!(judged("open"), Verdict::Fail);
+    }
+
+    #[test]
+    fn an_answer_that_never_came_or_describes_nothing_shows_nothing() {
+        let claim = "agrees: { of: first, with: again }";
+        let of = |exchange: Exchange| verdict(claim, round([exchange]));
+        let (judged, reason) = of(paid("first", "pay_1"));
+        assert_eq!(judged, Verdict::Inconclusive);
+        assert_eq!(reason, "`again` was never sent");
+        let (judged, reason) = of(paid("again", "pay_1"));
+        assert_eq!(judged, Verdict::Inconclusive);
+        assert_eq!(reason, "`first` was never sent");
+        // Named in a header, as it were.
+        let bare = |step: &str| paid(step, "pay_1").body("[]");
+        let mut both = [bare("first"), bare("again")];
+        for exchange in &mut both {
+            let response = exchange.response.as_mut().expect("it was answered");
+            response.identity = Some("pay_1".to_owned());
+        }
+        assert_eq!(verdict(claim, round(both)).0, Verdict::Skip);
+        let refused = answered("first", 409).naming("pay_1");
+        let (judged, _) = verdict(claim, round([refused, paid("again", "pay_1")]));
+        assert_eq!(judged, Verdict::Inconclusive, "no success");
     }
 }

@@ -67,7 +67,7 @@ mod tests {
         answered, contract, expecting, judged_with, paid, round, sent, transcript, verdict,
     };
     use crate::scenario::{OperationRole, PrincipalRole};
-    use crate::transcript::{Ending, Latency, LatencyOf};
+    use crate::transcript::{Delivery, Ending, Latency, LatencyOf};
     use crate::verdict::Verdict;
     use std::time::Duration;
 
@@ -123,5 +123,27 @@ mod tests {
         assert_eq!(after(1_000), Verdict::Pass);
         assert_eq!(after(1_600), Verdict::Inconclusive);
         assert_eq!(after(1_601), Verdict::Fail);
+    }
+
+    #[test]
+    fn what_we_did_ourselves_breaks_nothing() {
+        let claim = "answered: { of: again, within: 1s }";
+        let mut unsent = sent("again");
+        unsent.delivery = Delivery::NotSent;
+        assert_eq!(verdict(claim, round([unsent])).0, Verdict::Inconclusive);
+        let mut cut = sent("again").hung_up(3, Some(false));
+        cut.ending = Ending::TimedOut;
+        assert_eq!(verdict(claim, round([cut])).0, Verdict::Inconclusive);
+        let none = verdict(claim, round([paid("first", "pay_1")]));
+        assert_eq!(none.0, Verdict::Inconclusive, "it was never sent");
+    }
+
+    #[test]
+    fn a_share_of_what_was_not_measured_shows_nothing() {
+        let claim = "answered: { of: again, within: 300% latency }";
+        let mut transcript = transcript(vec![round([paid("again", "pay_1")])]);
+        transcript.latency = None;
+        let judged = judged_with(&expecting(claim), &contract(""), &transcript);
+        assert_eq!(judged.verdict, Verdict::Inconclusive, "{}", judged.reason);
     }
 }

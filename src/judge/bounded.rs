@@ -121,4 +121,28 @@ mod tests {
             Verdict::Pass
         );
     }
+
+    #[test]
+    fn one_probe_can_be_named() {
+        let judged = |name: &str| {
+            let late = reading(ReadingKind::Late, &[]).shows(Shown::Count(9.0));
+            let mut transcript = transcript(vec![round([paid("first", "pay_1")]).read(late)]);
+            transcript.probes[0].bound = Some(2.0);
+            let claim = format!("bounded: {{ probe: {name} }}");
+            judged_with(&expecting(&claim), &contract(""), &transcript).verdict
+        };
+        assert_eq!(judged("payments"), Verdict::Fail);
+        assert_eq!(judged("stock"), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_late_reading_that_failed_is_none() {
+        let early = reading(ReadingKind::Early, &[]).shows(Shown::Count(1.0));
+        let failed = reading(ReadingKind::Late, &[]).failed("GET answered 500");
+        let round = round([paid("first", "pay_1")]).read(early).read(failed);
+        let mut transcript = transcript(vec![round]);
+        transcript.probes[0].bound = Some(2.0);
+        let judged = judged_with(&expecting("bounded: {}"), &contract(""), &transcript);
+        assert_eq!(judged.verdict, Verdict::Inconclusive, "{}", judged.reason);
+    }
 }

@@ -61,9 +61,9 @@ pub(super) fn rule(view: &View<'_>, claim: &SignalClaim) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::sample::{contract, judged, paid, round, scenario};
+    use crate::judge::sample::{answered, contract, judged, paid, round, scenario, sent};
     use crate::signal::Signal;
-    use crate::transcript::SignalReading;
+    use crate::transcript::{Exchange, SignalReading};
     use crate::verdict::Verdict;
     use std::collections::BTreeMap;
     use std::time::Duration;
@@ -95,5 +95,36 @@ mod tests {
             "of two replays none was counted: the API does not see them"
         );
         assert_eq!(counted(4.0, 9.0).0, Verdict::Fail);
+    }
+
+    #[test]
+    fn only_what_was_provoked_and_read_is_held_against_it() {
+        let scenario = scenario(
+            "steps:\n  - send: { as: first, key: fresh }\n  - signals: { as: before }\n  - send: { as: again, like: first, times: 2 }\n  - signals: { as: behind }\nexpect:\n  item-7:\n    - counted: { signal: replays, of: again, is: replayed, from: before, to: behind }\n",
+        );
+        let judged = |again: Exchange, behind: Result<f64, &str>| {
+            let first = paid("first", "pay_1").at(0, 10);
+            let mut round = round([first, paid("again", "pay_1").at(20, 30), again]);
+            for (name, count) in [("before", Ok(0.0)), ("behind", behind)] {
+                round.signals.push(SignalReading {
+                    name: name.to_owned(),
+                    at: Duration::ZERO,
+                    counts: count
+                        .map(|count| BTreeMap::from([(Signal::Replays, count)]))
+                        .map_err(str::to_owned),
+                });
+            }
+            judged(&scenario, &contract(""), vec![round]).verdict
+        };
+        let second = || paid("again", "pay_1").copy(1).at(20, 30);
+        assert_eq!(judged(second(), Ok(2.0)), Verdict::Pass);
+        let refused = || answered("again", 503).copy(1).at(20, 30);
+        assert_eq!(judged(refused(), Ok(1.0)), Verdict::Pass, "one replay");
+        assert_eq!(judged(refused(), Ok(2.0)), Verdict::Fail);
+        let lost = || sent("again").copy(1).at(20, 30);
+        assert_eq!(judged(lost(), Ok(1.0)), Verdict::Pass, "one was answered");
+        assert_eq!(judged(lost(), Ok(2.0)), Verdict::Fail);
+        let unread = judged(second(), Err("GET /metrics was answered 500"));
+        assert_eq!(unread, Verdict::Inconclusive);
     }
 }

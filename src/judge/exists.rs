@@ -152,7 +152,7 @@ mod tests {
         answered, contract, expecting, judged_with, paid, reading, round, sent, transcript, verdict,
     };
     use crate::scenario::{OperationRole, PrincipalRole};
-    use crate::transcript::ReadingKind;
+    use crate::transcript::{Reading, ReadingKind};
     use crate::verdict::Verdict;
 
     const CLAIM: &str = "exists: { of: again }";
@@ -213,5 +213,87 @@ mod tests {
         assert_eq!(verdict(CLAIM, unread).0, Verdict::Inconclusive);
         let refund = round([paid("again", "pay_1").on(OperationRole::Other)]).late(&["pay_1"]);
         assert_eq!(verdict(CLAIM, refund).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn only_settled_readings_of_its_own_show_it() {
+        let read = |change: fn(&mut Reading)| {
+            let mut other = reading(ReadingKind::Late, &[]);
+            change(&mut other);
+            // It stands behind the one that shows the effect.
+            let round = round([paid("again", "pay_1")]).late(&["pay_1"]).read(other);
+            verdict(CLAIM, round).0
+        };
+        assert_eq!(read(|_| {}), Verdict::Fail, "the last one stands");
+        let pass = Verdict::Pass;
+        assert_eq!(read(|other| other.probe = "receipts".to_owned()), pass);
+        assert_eq!(read(|other| other.operation = OperationRole::Other), pass);
+        assert_eq!(read(|other| other.marker = "o".to_owned()), pass);
+        let theirs = PrincipalRole::OtherTenant;
+        assert_eq!(
+            read(|other| other.principal = PrincipalRole::OtherTenant),
+            pass,
+            "{theirs:?}"
+        );
+        assert_eq!(read(|other| other.kind = ReadingKind::Poll), pass);
+        assert_eq!(
+            read(|other| other.kind = ReadingKind::Early),
+            pass,
+            "a late one is there"
+        );
+    }
+
+    #[test]
+    fn an_early_reading_counts_from_the_end_of_the_request_on() {
+        let at = |at: u64| {
+            let early = reading(ReadingKind::Early, &["pay_1"]).taken(at);
+            verdict(CLAIM, round([paid("again", "pay_1").at(0, 20)]).read(early)).0
+        };
+        assert_eq!(at(20), Verdict::Pass);
+        assert_eq!(at(19), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn what_cannot_be_read_or_never_showed_anything_shows_nothing() {
+        let failed = reading(ReadingKind::Late, &[]).failed("GET answered 500");
+        let unread = round([paid("again", "pay_1")]).read(failed);
+        assert_eq!(verdict(CLAIM, unread).0, Verdict::Inconclusive);
+        let mut dead = transcript(vec![round([paid("again", "pay_1")]).late(&[])]);
+        dead.probes[0].live = false;
+        let judged = judged_with(&expecting(CLAIM), &contract(""), &dead);
+        assert_eq!(judged.verdict, Verdict::Inconclusive, "{}", judged.reason);
+        // A quantity with a bound is no list of effects.
+        let mut bounded = transcript(vec![round([paid("again", "pay_1")]).late(&[])]);
+        bounded.probes[0].bound = Some(1.0);
+        let judged = judged_with(&expecting(CLAIM), &contract(""), &bounded);
+        assert_eq!(judged.verdict, Verdict::Inconclusive, "{}", judged.reason);
+        let never = verdict(CLAIM, round([paid("first", "pay_1")]).late(&["pay_1"]));
+        assert_eq!(never.0, Verdict::Inconclusive, "it was never sent");
+    }
+
+    #[test]
+    fn ids_are_comparable_if_they_begin_alike_or_ever_matched() {
+        let judged = |identity: &str, shown: &[&str], earlier: Option<&str>| {
+            let mut rounds = vec![round([paid("again", identity)]).late(shown)];
+            if let Some(id) = earlier {
+                rounds.push(round([paid("again", id)]).late(&[id]));
+            }
+            let judged = judged_with(&expecting(CLAIM), &contract(""), &transcript(rounds));
+            judged.rounds.failed
+        };
+        assert_eq!(
+            judged("pay_9", &["rcpt_1", "pay_1"], None),
+            1,
+            "one begins alike"
+        );
+        assert_eq!(
+            judged("pay_9", &["pay_1", "pay_9"], None),
+            0,
+            "it is among them"
+        );
+        // Without a prefix only an earlier match tells.
+        assert_eq!(judged("9", &["1"], None), 0);
+        assert_eq!(judged("9", &["1"], Some("5")), 1);
+        assert_eq!(judged("a1_9", &["a1_1"], None), 0, "no prefix of letters");
     }
 }

@@ -205,6 +205,7 @@ pub(super) fn place(case: &Case, plan: &Rounds, number: u32, index: usize) -> us
 
 #[cfg(test)]
 mod tests {
+    use crate::hook::HookName;
     use crate::judge::sample::{
         contract, judged, judged_with, millis, paid, reading, round, scenario, sent, transcript,
     };
@@ -422,6 +423,74 @@ mod tests {
         );
         let other = |none: &mut Reading| none.operation = OperationRole::Other;
         assert_eq!(late(other), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn what_was_seen_of_another_marker_makes_no_hang_up_late() {
+        // The effect of another request was there from the start; this one's came just before.
+        let with = |others: u64| {
+            let mut seen = reading(ReadingKind::Poll, &["pay_other"]).taken(others);
+            seen.marker = "o".to_owned();
+            let round = round([
+                gone().at(0, 200).hung_up(200, Some(false)),
+                paid("again", "pay_1").at(1_000, 1_005),
+            ])
+            .read(seen)
+            .read(reading(ReadingKind::Poll, &[]).taken(100))
+            .read(reading(ReadingKind::Poll, &["pay_1"]).taken(200))
+            .late(&["pay_1"]);
+            let transcript = lasting("lingers", 400, vec![round]);
+            judged_with(&lost("1", ""), &contract(""), &transcript).verdict
+        };
+        assert_eq!(with(1), Verdict::Inconclusive, "seen up to 100 ms late");
+    }
+
+    #[test]
+    fn only_a_kill_can_be_too_late_for_a_kill() {
+        let scenario = scenario(
+            "steps:\n  - together:\n      - send: { as: cut, key: fresh }\n      - hook: { run: kill, at: { when: sent, of: cut } }\n  - retry: { as: again, like: cut }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n",
+        );
+        // Another hook with a moment of its own ran before the server was killed in time.
+        for (kill, wanted) in [(10, Verdict::Pass), (40, Verdict::Inconclusive)] {
+            for (other, name) in [(0, HookName::Start), (60, HookName::AdvanceClock)] {
+                let mut round = round([sent("cut").at(0, 30), paid("again", "pay_1")])
+                    .killed(other)
+                    .timed(0, other)
+                    .killed(kill)
+                    .timed(0, kill + 5)
+                    .late(&["pay_1"]);
+                round.hooks[0].name = name;
+                let judged = judged(&scenario, &contract(""), vec![round]);
+                assert_eq!(judged.verdict, wanted, "{other} {kill}: {}", judged.reason);
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_move_with_a_moment_can_be_too_late() {
+        let demo = contract("extends: demo\nretention: { min: 24h, max: 24h, clock: completion }");
+        let scenario = moving("effects: { at-most: 1 }");
+        // The move in time stands behind one without a moment, and behind another hook with one.
+        for (name, due) in [
+            (HookName::AdvanceClock, None),
+            (HookName::Start, Some(millis(140))),
+        ] {
+            for (answered, wanted) in [(240, Verdict::Fail), (120, Verdict::Inconclusive)] {
+                let mut transcript = moved(answered, paid("again", "pay_2"));
+                let mut other = transcript.rounds[0].hooks[0].clone();
+                other.name = name;
+                other.due = due;
+                other.at = millis(230);
+                other.over = Some(millis(235));
+                transcript.rounds[0].hooks.insert(0, other);
+                let judged = judged_with(&scenario, &demo, &transcript);
+                assert_eq!(
+                    judged.verdict, wanted,
+                    "{name:?} {answered}: {}",
+                    judged.reason
+                );
+            }
+        }
     }
 
     #[test]

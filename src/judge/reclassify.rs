@@ -174,7 +174,7 @@ fn shows_one(transcript: &Transcript, round: &Round, index: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{rounds, stops};
-    use crate::judge::sample::{answered, contract, expecting, paid, round, transcript};
+    use crate::judge::sample::{answered, contract, expecting, paid, round, sent, transcript};
     use crate::outcome::{Meaning, Outcome};
     use crate::scenario::Until;
     use crate::transcript::Exchange;
@@ -214,5 +214,25 @@ mod tests {
             settled(paid("first", "pay_1"), paid("again", "pay_1")),
             replayed
         );
+    }
+
+    #[test]
+    fn an_execution_of_another_key_settles_no_open_replay() {
+        let settled = |own: &str| {
+            let scenario = expecting("outcome: { of: again, is: replayed }");
+            // The first of `k` got no answer: its second may be the execution, or a replay of it.
+            let executed = paid("other", "pay_1").key(Some(own)).at(0, 5);
+            let unanswered = sent("first").at(10, 15);
+            let open = answered("again", 204).at(20, 25);
+            let transcript = transcript(vec![round([executed, unanswered, open]).late(&["pay_1"])]);
+            let after = rounds(&contract(""), &scenario.cases[0], &transcript);
+            let outcomes = after[0].round.exchanges.iter().map(|one| one.outcome);
+            outcomes.collect::<Vec<_>>()
+        };
+        let executed = Outcome::from(Meaning::Executed);
+        let apart = settled("other");
+        assert_eq!((apart[0], apart[2]), (executed, Outcome::SUCCESS));
+        let of_one_key = settled("k");
+        assert_eq!(of_one_key[2], Outcome::from(Meaning::Replayed));
     }
 }

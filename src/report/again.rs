@@ -1,10 +1,17 @@
 //! How a case can be seen again: the command line that runs it alone.
 
-use crate::grade::{CaseReport, Report};
+use super::evidence;
+use crate::grade::{CaseReport, Report, RoundsOf};
+use crate::judge::Finding;
 use crate::report::clean::is_harmless;
 
-/// The command; `None` where the report does not know how it was started.
-pub fn command(report: &Report, case: &CaseReport) -> Option<String> {
+/// The commands that show findings of a case again: one, or, where several runs were joined, that of
+/// each run that a finding was seen in. None where the report does not know how it was started.
+pub fn commands<'a>(
+    report: &Report,
+    case: &CaseReport,
+    findings: impl Iterator<Item = &'a Finding>,
+) -> Vec<String> {
     let about = &report.about;
     let id = match &case.case {
         Some(name) => format!("{}#{name}", case.scenario),
@@ -15,14 +22,39 @@ pub fn command(report: &Report, case: &CaseReport) -> Option<String> {
         format!("{again} --scenario {} --operation {operation}", quoted(&id))
     };
     match (&case.client, &about.client) {
-        (Some(_), Some(client)) if client.command.is_empty() => Some(narrowed(&client.again)),
+        (Some(_), Some(client)) if client.command.is_empty() => vec![narrowed(&client.again)],
         (Some(_), Some(client)) => {
-            Some(format!("{} -- {}", narrowed(&client.again), client.command))
+            vec![format!("{} -- {}", narrowed(&client.again), client.command)]
         }
-        (Some(_), None) => None,
-        (None, _) if about.again.is_empty() => None,
-        (None, _) => Some(format!("{} --seed {}", narrowed(&about.again), about.seed)),
+        (Some(_), None) => Vec::new(),
+        (None, _) => {
+            let mut runs: Vec<(&str, u64)> = Vec::new();
+            for round in findings.flat_map(|finding| seen_in(case, finding)) {
+                let run = run_of(case, round)
+                    .map_or((&*about.again, about.seed), |run| (&*run.again, run.seed));
+                if !runs.contains(&run) && !run.0.is_empty() {
+                    runs.push(run);
+                }
+            }
+            let command = |(again, seed)| format!("{} --seed {seed}", narrowed(again));
+            runs.into_iter().map(command).collect()
+        }
     }
+}
+
+/// The rounds that a finding was seen in; the first if it points to none.
+fn seen_in(case: &CaseReport, finding: &Finding) -> Vec<u32> {
+    let rounds = evidence::rounds(case, finding);
+    match rounds.is_empty() {
+        true => vec![1],
+        false => rounds.iter().map(|round| round.number).collect(),
+    }
+}
+
+/// The run that a round is of, where the report is of several.
+fn run_of(case: &CaseReport, round: u32) -> Option<&RoundsOf> {
+    let before = case.runs.iter().rev().find(|run| run.from_round <= round);
+    before.or_else(|| case.runs.first())
 }
 
 /// A word of a command line for a POSIX shell. What could end up elsewhere in a terminal than in

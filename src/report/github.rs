@@ -37,7 +37,7 @@ pub fn render(report: &Report) -> String {
             .findings()
             .map(|finding| format!("{}: {}", finding.item, line(&finding.reason)))
             .collect();
-        if let Some(command) = super::again::command(report, broken.case) {
+        for command in super::again::commands(report, broken.case, broken.findings()) {
             says.push(format!("see it again: {command}"));
         }
         // Writing to a String cannot fail, here and below.

@@ -170,9 +170,10 @@ fn block(report: &Report, broken: &Broken<'_>) -> String {
             let _ = writeln!(text, "  - why it matters: {}", finding.item.item().why);
         }
     }
-    if let Some(command) = again::command(report, broken.case) {
-        let fence = "`".repeat(longest_run(&command, '`').max(2) + 1);
-        let _ = writeln!(text, "\n{fence}sh\n{command}\n{fence}");
+    let commands = again::commands(report, broken.case, broken.findings()).join("\n");
+    if !commands.is_empty() {
+        let fence = "`".repeat(longest_run(&commands, '`').max(2) + 1);
+        let _ = writeln!(text, "\n{fence}sh\n{commands}\n{fence}");
     }
     text.push_str("\n</details>\n\n");
     text

@@ -77,7 +77,7 @@ fn result(report: &Report, entry: &Entry<'_>) -> Option<Value> {
     };
     let place = place::of(report, entry);
     let mut says = format!("{}: {}", line(&entry.case.title), line(&finding.reason));
-    if let Some(command) = again::command(report, entry.case) {
+    for command in again::commands(report, entry.case, std::iter::once(finding)) {
         says.push_str(&format!("\nSee it again: {command}"));
     }
     let known = entry.case.known.get(&finding.id);

@@ -25,6 +25,8 @@ pub struct Client {
     pub patience: Duration,
     /// Whether the command, run again, takes up the operation that it left unfinished.
     pub resumes: bool,
+    /// How long a pause between two attempts may be; `None`: as long as the scenario says.
+    pub longest_pause: Option<Duration>,
     /// Whether the command is led to us by `HTTPS_PROXY`, as its base URL cannot be changed.
     pub proxy: bool,
 }
@@ -36,6 +38,7 @@ impl Default for Client {
             timeout: None,
             patience: PATIENCE,
             resumes: false,
+            longest_pause: None,
             proxy: false,
         }
     }

@@ -29,6 +29,14 @@ pub struct ClientFacts {
     pub counts_refused: bool,
     /// Attempts of one run after which it was ended.
     pub most_attempts: usize,
+    /// How long a pause between two attempts may be, where the target file says it.
+    #[serde(
+        default,
+        rename = "longest_pause_micros",
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub longest_pause: Option<Duration>,
     /// The client was started elsewhere: each operation that came is a run.
     #[serde(default)]
     pub watched: bool,

@@ -95,6 +95,7 @@ pub fn case(scenario: &str, case: Option<&str>) -> CaseReport {
         skipped: None,
         known: BTreeMap::new(),
         findings: Vec::new(),
+        runs: Vec::new(),
         transcript: Transcript::default(),
         client: None,
     }

@@ -2,7 +2,7 @@
 
 use super::output::Output;
 use super::selection::Selection;
-use super::target::Filling;
+use super::target::{Filling, Standard};
 use super::value::habit;
 use crate::demo_client::Habit;
 use std::net::SocketAddr;
@@ -21,15 +21,12 @@ pub struct ClientArgs {
     /// The API that requests are let through to; without it, the demo API, as the contract says.
     #[arg(long, value_name = "URL")]
     pub upstream: Option<String>,
-    /// Grade against this contract instead of the target file's.
-    #[arg(long, value_name = "NAME")]
-    pub contract: Option<String>,
+    /// What the target is held to.
+    #[command(flatten)]
+    pub standard: Standard,
     /// How the target file is filled in.
     #[command(flatten)]
     pub filling: Filling,
-    /// A folder with scenarios of your own, beside the built-in ones.
-    #[arg(long, value_name = "DIR")]
-    pub scenarios: Option<PathBuf>,
     /// Commands that run at once.
     #[arg(long, value_name = "N", default_value_t = 4)]
     pub jobs: usize,

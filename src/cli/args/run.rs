@@ -2,7 +2,7 @@
 
 use super::output::Output;
 use super::selection::Selection;
-use super::target::Filling;
+use super::target::{Access, Standard};
 use super::value::{duration, flaw, instant, variant};
 use crate::demo::{Flaw, Variant};
 use std::path::PathBuf;
@@ -17,18 +17,12 @@ pub struct RunArgs {
     /// Which scenarios.
     #[command(flatten)]
     pub selection: Selection,
-    /// Grade against this contract instead of the target file's.
-    #[arg(long, value_name = "NAME")]
-    pub contract: Option<String>,
-    /// How the target file is filled in.
+    /// What the target is held to.
     #[command(flatten)]
-    pub filling: Filling,
-    /// A host that may be written to, beside those that the target file names (repeatable).
-    #[arg(long, value_name = "HOST")]
-    pub allow_host: Vec<String>,
-    /// A folder with scenarios of your own, beside the built-in ones.
-    #[arg(long, value_name = "DIR")]
-    pub scenarios: Option<PathBuf>,
+    pub standard: Standard,
+    /// How the target file is filled in, and what may be written to.
+    #[command(flatten)]
+    pub access: Access,
     /// Do not hold the target file against the API first.
     #[arg(long)]
     pub no_check: bool,
@@ -52,6 +46,14 @@ pub struct RunArgs {
     /// What is shown and written.
     #[command(flatten)]
     pub output: Output,
+}
+
+impl RunArgs {
+    /// The seed and the instant that all places have in common, if this is one of several that make
+    /// the same run.
+    pub fn common_start(&self) -> Option<(u64, SystemTime)> {
+        self.selection.seed.zip(self.start_at)
+    }
 }
 
 /// The arguments of `demo`.

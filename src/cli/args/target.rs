@@ -17,6 +17,28 @@ pub struct Filling {
     pub live: bool,
 }
 
+/// How a target that is written to is filled in and reached.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Access {
+    /// How the target file is filled in.
+    #[command(flatten)]
+    pub filling: Filling,
+    /// A host that may be written to, beside those that the target file names (repeatable).
+    #[arg(long, value_name = "HOST")]
+    pub allow_host: Vec<String>,
+}
+
+/// What a target is held to.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct Standard {
+    /// Hold it to this contract instead of the target file's.
+    #[arg(long, value_name = "NAME")]
+    pub contract: Option<String>,
+    /// A folder with scenarios of your own, beside the built-in ones.
+    #[arg(long, value_name = "DIR")]
+    pub scenarios: Option<PathBuf>,
+}
+
 /// The arguments of `check`.
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
@@ -26,18 +48,12 @@ pub struct CheckArgs {
     /// Only this operation of the target (repeatable).
     #[arg(long, value_name = "NAME")]
     pub operation: Vec<String>,
-    /// Check against this contract instead of the target file's.
-    #[arg(long, value_name = "NAME")]
-    pub contract: Option<String>,
-    /// How the target file is filled in.
+    /// What the target is held to.
     #[command(flatten)]
-    pub filling: Filling,
-    /// A host that may be written to, beside those that the target file names (repeatable).
-    #[arg(long, value_name = "HOST")]
-    pub allow_host: Vec<String>,
-    /// A folder with scenarios of your own, beside the built-in ones.
-    #[arg(long, value_name = "DIR")]
-    pub scenarios: Option<PathBuf>,
+    pub standard: Standard,
+    /// How the target file is filled in, and what may be written to.
+    #[command(flatten)]
+    pub access: Access,
     /// Do not ask before effects are made.
     #[arg(short, long)]
     pub yes: bool,
@@ -81,10 +97,7 @@ pub struct CleanupArgs {
     /// The file that `run --ledger` wrote.
     #[arg(value_name = "LEDGER")]
     pub ledger: PathBuf,
-    /// How the target file is filled in.
+    /// How the target file is filled in, and what may be written to.
     #[command(flatten)]
-    pub filling: Filling,
-    /// A host that may be written to, beside those that the target file names (repeatable).
-    #[arg(long, value_name = "HOST")]
-    pub allow_host: Vec<String>,
+    pub access: Access,
 }

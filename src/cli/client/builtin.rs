@@ -27,16 +27,18 @@ const STATUSES: &str = "    statuses: [409, 429, 5xx]\n";
 
 /// What only a client knows that keeps its keys on disk.
 const RESUMES: &str = "  resumes: true\n";
+const LONGEST_PAUSE: &str = "  longest-pause: 500ms\n";
 const LOOKUP: &str = "    lookup: { by-reference: GET /payments }\n";
 
 /// The habits whose retries for ever show more than the other scenarios do.
-const LASTING: [Habit; 7] = [
+const LASTING: [Habit; 8] = [
     Habit::Correct,
     Habit::PausesAlike,
     Habit::RetriesInLayers,
     Habit::NeverPauses,
     Habit::RetriesForEver,
     Habit::NeverLooksUp,
+    Habit::NeverCapsPauses,
     Habit::RetriesAtOnceFirst,
 ];
 
@@ -120,7 +122,10 @@ fn text(habit: Habit) -> String {
         }
         Habit::LosesKeyAtRestart => TARGET.replacen("  #resumes\n", RESUMES, 1),
         Habit::NeverLooksUp => TARGET.replacen("    #lookup\n", LOOKUP, 1),
-        Habit::NeverRetries | Habit::SendsNoKeyAndNeverRetries => TARGET.replacen(STATUSES, "", 1),
+        Habit::NeverCapsPauses => TARGET.replacen("  #longest-pause\n", LONGEST_PAUSE, 1),
+        Habit::NeverRetries | Habit::SendsNoKeyAndNeverRetries | Habit::ResendsOnKeptConnection => {
+            TARGET.replacen(STATUSES, "", 1)
+        }
         _ => TARGET.to_owned(),
     }
 }

@@ -82,12 +82,12 @@ pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
         &args.filling.set,
         args.filling.secrets.as_deref(),
         &[],
-        args.contract.as_deref(),
+        args.standard.contract.as_deref(),
     )?;
     if args.upstream.is_some() {
         target::refuse_live(&ready, args.filling.live)?;
     }
-    let scenarios = select::all_client(args.scenarios.as_deref())?;
+    let scenarios = select::all_client(args.standard.scenarios.as_deref())?;
     let scenarios = select::selected_client(scenarios, &args.selection)?;
     let operation = args.selection.operation.first().cloned();
     if let Some(name) = &operation
@@ -98,7 +98,7 @@ pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
     let scenarios: Vec<Arc<ClientScenario>> = scenarios.into_iter().map(Arc::new).collect();
     let job = Job {
         ready,
-        texts: Texts::of_clients(&scenarios, args.scenarios.as_deref())?,
+        texts: Texts::of_clients(&scenarios, args.standard.scenarios.as_deref())?,
         scenarios,
         operation,
         about: again::client(&args),
@@ -288,6 +288,7 @@ fn facts_of(audit: &Audit, ready: &Ready, operation: &str) -> ClientFacts {
         has_lookup,
         counts_refused: audit.counts_refused,
         most_attempts: MOST_ATTEMPTS,
+        longest_pause: ready.target.client.longest_pause,
         ..ClientFacts::default()
     }
 }

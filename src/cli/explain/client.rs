@@ -133,7 +133,7 @@ fn check_in_words(check: &ClientCheck) -> String {
         ClientCheck::Varies => "pauses vary".to_owned(),
         ClientCheck::Capped { at_most } => {
             format!(
-                "no pause is longer than {}",
+                "no pause is longer than {}, or what the target file says (client: {{ longest-pause: … }})",
                 humantime::format_duration(*at_most)
             )
         }

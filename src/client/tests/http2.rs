@@ -232,6 +232,36 @@ async fn an_api_that_speaks_http_1_only_gets_the_same_request_in_its_words() {
     assert!(stage.attempts(1).await[1].reused);
 }
 
+#[tokio::test]
+async fn what_an_api_says_before_its_answer_passes() {
+    let stage = stage(&[]).await;
+    let mut client = stage.client2().await;
+    let (mut answer, mut up) = client.send_request(stage.post(), false).expect("sent");
+    drop(stage.api().await);
+    let mut api = stage.api().await;
+    let early = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\nLink: </b>\r\n\r\n";
+    api.write_all(early).await.expect("it goes on");
+    let mut before = Vec::new();
+    while before.len() < 2 {
+        let early = poll_fn(|context| answer.poll_informational(context)).await;
+        let early = early.expect("more of it").expect("no error");
+        before.push((early.status().as_u16(), listed(early.headers())));
+    }
+    let link = |value: &str| ("link".to_owned(), value.as_bytes().to_vec());
+    let links = vec![link("</a>; rel=preload"), link("</b>")];
+    assert_eq!(before, [(100, Vec::new()), (103, links)]);
+    // Only now the client goes on, as it may that waits for leave.
+    up.send_data(Bytes::from_static(b"abc"), true)
+        .expect("sent");
+    api.write_all(b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nhi")
+        .await
+        .expect("answered");
+    let response = answer.await.expect("it comes");
+    assert_eq!(response.status(), 201);
+    assert_eq!(read(&mut response.into_body(), 2).await, b"hi");
+    assert_eq!(stage.attempts(1).await[0].status, Some(201));
+}
+
 /// What a client sees of the first request, and how the API was reached, under a fault.
 async fn under(fault: ClientFault) -> (Result<(u16, Vec<u8>), h2::Error>, Stage) {
     let stage = stage(&[fault]).await;

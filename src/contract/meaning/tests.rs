@@ -264,7 +264,7 @@ fn failures_and_refusals_are_remembered_or_not() {
     let stored = "extends: generic\nafter: { server-5xx: { is: stored, strength: must } }";
     let keeps_429 = "extends: generic\nafter: { rate-limited: { is: stored, strength: must } }";
     let nobody = || got(401).by(PrincipalRole::Nobody);
-    let cases: [(&str, &str, Vec<Exchange>, &[Meaning]); 13] = [
+    let cases: [(&str, &str, Vec<Exchange>, &[Meaning]); 14] = [
         (
             "the stored 429",
             keeps_429,
@@ -315,8 +315,14 @@ fn failures_and_refusals_are_remembered_or_not() {
             &[ReplayedFailure],
         ),
         (
-            "another 500",
+            "another 500, or the stored one",
             GENERIC,
+            vec![got(500), got(500)],
+            &[ReplayedFailure, ServerError],
+        ),
+        (
+            "another 500 where they are not stored",
+            DEMO,
             vec![got(500), got(500)],
             &[ServerError],
         ),
@@ -522,14 +528,14 @@ fn a_replayed_refusal_means_what_its_own_first_answer_meant() {
 }
 
 #[test]
-fn other_stored_failures_do_not_make_a_500_a_stored_one() {
+fn other_stored_failures_do_not_make_a_500_surely_a_stored_one() {
     let text = "extends: generic\nafter: { business-declined: { is: stored, strength: must } }";
     let exchanges = vec![got(500), got(500)];
     means(
-        "5xx are not stored",
+        "nothing is said of 5xx",
         text,
         exchanges,
-        &[Meaning::ServerError],
+        &[Meaning::ReplayedFailure, Meaning::ServerError],
     );
 }
 

@@ -129,6 +129,10 @@ pub(super) const FREES_CLAIM_OF_SUCCESSOR: Damage = Damage {
         "race/burst/item-5/effects-at-most",
         "race/burst/item-5/keeps:in-progress",
         "race/burst/item-5/one-resource:burst+later",
+        "race/replicas/item-5/effects-at-most",
+        "race/replicas/item-5/one-resource:burst+lagging+later",
+        "race/waiters/item-5/effects-at-most",
+        "race/waiters/item-5/one-resource:first+waiting+later",
     ],
 };
 
@@ -154,6 +158,8 @@ pub(super) const OVERWRITES_RECORD_OF_SUCCESSOR: Damage = Damage {
         "payload/in-flight/item-3/effects-at-most",
         "payload/in-flight/item-3/outcome-never:changed+changed-later",
         "race/pool/item-5/effects-at-most",
+        "race/replicas/item-5/effects-at-most",
+        "race/replicas/item-5/one-resource:burst+lagging+later",
         "race/waiters/item-5/effects-at-most",
         "race/waiters/item-5/one-resource:first+waiting+later",
         "race/burst/item-5/effects-at-most",

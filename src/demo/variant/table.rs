@@ -168,7 +168,17 @@ pub static VARIANTS: [Variant; 52] = [
         says: "Answers a repeat 200 with nothing but the id of the resource.",
         sources: &["contract gocardless"],
         contract: "on: { replay: { outcome: replay-stored, status: 200, body: same-resource } }",
-        upsets: &["replay/exact", "lost/response", "run/ledger"],
+        upsets: &[
+            "replay/exact",
+            "replay/kinds",
+            "lost/response",
+            "run/ledger",
+        ],
+        // An answer without a body, or of another kind, is another one where nobody said so.
+        unpromised: Sight::Broken(&[
+            "create-payment:replay/kinds#no-content/item-5/same-response:again+later",
+            "create-payment:replay/kinds#binary/item-5/same-response:again+later",
+        ]),
         change: |demo| demo.policy.replay.gives = Gives::Reference(200),
         ..PLAIN
     },

@@ -240,7 +240,10 @@ impl<'a> Look<'a> {
             ClientCheck::Pauses => pauses::there_are(&self.operations()),
             ClientCheck::Varies => pauses::vary(&self.operations()),
             ClientCheck::Grows => pauses::grow(&self.operations()),
-            ClientCheck::Capped { at_most } => pauses::capped(&self.operations(), *at_most),
+            ClientCheck::Capped { at_most } => {
+                let declared = self.transcript.facts.longest_pause;
+                pauses::capped(&self.operations(), declared.unwrap_or(*at_most))
+            }
             ClientCheck::Waits { than } => waits::rule(self, than),
         }
     }

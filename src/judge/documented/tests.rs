@@ -1,5 +1,7 @@
 use crate::judge::Documented;
-use crate::judge::sample::{answered, contract, expecting, judged_with, paid, round, transcript};
+use crate::judge::sample::{
+    answered, contract, expecting, judged_with, paid, round, sent, transcript,
+};
 use crate::promise::Level;
 use crate::scenario::PrincipalRole;
 use crate::transcript::{
@@ -168,6 +170,150 @@ fn operations_without_a_key_are_listed_and_documents_that_were_not_read_show_not
         };
         assert_eq!(told("what: key", unread, again()).0, verdict);
     }
+}
+
+/// The verdict on these parts over this round, under a contract of these lines.
+fn judged(
+    what: &str,
+    documents: Option<DocumentFacts>,
+    lines: &str,
+    exchanges: Vec<Exchange>,
+) -> (Verdict, Level) {
+    let transcript = Transcript {
+        documents,
+        ..transcript(vec![round(exchanges)])
+    };
+    let claim = format!("documented: {{ {what} }}");
+    let finding = judged_with(&expecting(&claim), &contract(lines), &transcript);
+    (finding.verdict, finding.level)
+}
+
+const KEPT: &str =
+    "extends: generic\nretention: { min: 1h, max: 2h }\nscope: { principal: tenant }\n";
+const SILENT: &str = "extends: generic";
+
+#[test]
+fn what_was_not_read_or_sent_shows_nothing() {
+    let nothing = Verdict::Inconclusive;
+    let first = || vec![with_key(paid("first", "pay_1"))];
+    let what = "what: status, of: again";
+    assert_eq!(judged(what, None, KEPT, first()).0, Verdict::Skip);
+    let unread = |openapi| DocumentFacts {
+        openapi,
+        ..documents(operation())
+    };
+    let unnamed = judged(what, Some(unread(None)), KEPT, first());
+    assert_eq!(unnamed.0, Verdict::Skip);
+    let failed = unread(Some(Err("404".to_owned())));
+    assert_eq!(judged(what, Some(failed), KEPT, first()).0, nothing);
+    let unsent = judged(what, Some(documents(operation())), KEPT, first());
+    assert_eq!(unsent.0, nothing);
+    for what in ["required", "status", "retry-after"] {
+        let lost = vec![with_key(paid("first", "pay_1")), sent("again")];
+        let what = format!("what: {what}, of: again");
+        let judged = judged(&what, Some(documents(operation())), KEPT, lost);
+        assert_eq!(judged.0, nothing, "{what}");
+    }
+    let failed = vec![with_key(paid("first", "pay_1")), answered("again", 500)];
+    let required = judged(
+        "what: required, of: again",
+        Some(documents(operation())),
+        KEPT,
+        failed,
+    );
+    assert_eq!(required.0, nothing);
+    let mut keyless = operation();
+    keyless.key = None;
+    let refused = vec![answered("again", 400)];
+    let none = judged(
+        "what: required, of: again",
+        Some(documents(keyless)),
+        KEPT,
+        refused,
+    );
+    assert_eq!(none.0, Verdict::Skip);
+}
+
+#[test]
+fn a_key_is_where_the_documents_have_it_and_of_their_form() {
+    let claimed =
+        |what: &str, place: &str, format: Option<&str>, max: Option<u64>, used: Exchange| {
+            let mut own = operation();
+            own.key = Some(KeyFacts {
+                name: "Idempotency-Key".to_owned(),
+                place: place.to_owned(),
+                required: true,
+                format: format.map(str::to_owned),
+                min: None,
+                max,
+                pattern: None,
+            });
+            judged(what, Some(documents(own)), KEPT, vec![used])
+        };
+    let formed =
+        |format, max, used| claimed("what: key-format, of: first", "header", format, max, used);
+    let judged = |place, format, max, used| claimed("what: key", place, format, max, used);
+    let used = || with_key(paid("first", "pay_1").key(Some("abc")));
+    assert_eq!(judged("header", None, None, used()).0, Verdict::Pass);
+    assert_eq!(formed(None, Some(3), used()).0, Verdict::Pass);
+    let formless = (Verdict::Fail, Level::Should);
+    assert_eq!(formed(None, Some(2), used()), formless);
+    assert_eq!(formed(Some("uuid"), None, used()), formless);
+    let uuid = "0c9b7c1e-2f37-4f0b-8a56-91d2b1f0e7aa";
+    let by_uuid = with_key(paid("first", "pay_1").key(Some(uuid)));
+    assert_eq!(formed(Some("uuid"), None, by_uuid).0, Verdict::Pass);
+    let elsewhere = (Verdict::Fail, Level::Must);
+    assert_eq!(judged("query", None, None, used()), elsewhere);
+    assert_eq!(judged("body", None, None, used()), elsewhere);
+    let mut in_query = paid("first", "pay_1");
+    in_query.request.url += "?Idempotency-Key=k";
+    assert_eq!(
+        judged("query", None, None, in_query.clone()).0,
+        Verdict::Pass
+    );
+    assert_eq!(judged("header", None, None, in_query), elsewhere);
+    let mut in_body = paid("first", "pay_1");
+    in_body.request.body = Some("{\"Idempotency-Key\":\"k\"}".to_owned());
+    assert_eq!(judged("body", None, None, in_body).0, Verdict::Pass);
+    // A key that was refused, or a success without one, shows nothing of it.
+    let refused = with_key(answered("first", 400));
+    assert_eq!(
+        judged("query", None, None, refused).0,
+        Verdict::Inconclusive
+    );
+    let keyless = paid("first", "pay_1").key(None);
+    assert_eq!(
+        judged("query", None, None, keyless).0,
+        Verdict::Inconclusive
+    );
+}
+
+#[test]
+fn what_the_documents_and_the_contract_state_is_held_against_each_other() {
+    let hours = |hours: Option<u64>, scope: Option<&str>| DocumentFacts {
+        openapi: None,
+        retention: hours.map(|hours| Duration::from_secs(3600 * hours)),
+        scope: scope.map(str::to_owned),
+        retryable: None,
+    };
+    let none = Vec::new;
+    let retention =
+        |stated, lines| judged("what: retention", Some(hours(stated, None)), lines, none());
+    assert_eq!(retention(Some(1), KEPT).0, Verdict::Pass);
+    assert_eq!(retention(Some(2), KEPT).0, Verdict::Pass);
+    assert_eq!(retention(Some(3), KEPT).0, Verdict::Fail);
+    assert_eq!(retention(Some(0), KEPT).0, Verdict::Fail);
+    assert_eq!(retention(None, KEPT), (Verdict::Fail, Level::Should));
+    assert_eq!(retention(Some(1), SILENT).0, Verdict::Inconclusive);
+    assert_eq!(retention(None, SILENT).0, Verdict::Inconclusive);
+    let open = "extends: generic\nretention: { min: 1h }\n";
+    assert_eq!(retention(Some(9), open).0, Verdict::Pass, "at least");
+    let scope = |stated, lines| judged("what: scope", Some(hours(None, stated)), lines, none());
+    assert_eq!(scope(Some("tenant"), KEPT).0, Verdict::Pass);
+    assert_eq!(scope(Some("global"), KEPT).0, Verdict::Fail);
+    assert_eq!(scope(None, KEPT), (Verdict::Fail, Level::Should));
+    assert_eq!(scope(Some("tenant"), SILENT).0, Verdict::Inconclusive);
+    assert_eq!(scope(None, SILENT).0, Verdict::Inconclusive);
 }
 
 /// The grade that an expectation gives after these exchanges, and whether it fails.

@@ -268,3 +268,110 @@ fn the_evidence_is_of_those_who_say_that_they_made_it() {
     let places: Vec<usize> = finding.evidence.iter().map(|seen| seen.exchange).collect();
     assert_eq!(places, [3, 4]);
 }
+
+#[test]
+fn what_was_not_sent_or_cannot_be_counted_shows_nothing() {
+    let other = scenario(
+        "steps:\n  - send: { as: first, key: fresh }\n  - send: { as: second, key: fresh, marker: other }\nexpect:\n  item-5:\n    - effects: { at-most: 1, marker: other }\n",
+    );
+    let one = round([paid("first", "pay_1")]).late(&["pay_1"]);
+    let unsent = judged(&other, &contract(""), vec![one]);
+    assert_eq!(unsent.verdict, Verdict::Inconclusive, "{}", unsent.reason);
+    let unknown = "effects: { at-most: 1, probe: receipts }";
+    assert_eq!(
+        verdict(unknown, twice().late(&["pay_1"])).0,
+        Verdict::Inconclusive
+    );
+    let mut dead = transcript(vec![twice().late(&[])]);
+    dead.probes[0].live = false;
+    let claim = |claim: &str| judged_with(&expecting(claim), &contract(""), &dead).verdict;
+    assert_eq!(claim("effects: { at-least: 1 }"), Verdict::Inconclusive);
+    assert_eq!(claim("effects: { at-most: 0 }"), Verdict::Inconclusive);
+    let refused = round([answered("first", 400), answered("again", 400)]).late(&[]);
+    let mut dead = transcript(vec![refused]);
+    dead.probes[0].live = false;
+    let judged = judged_with(&expecting(AT_MOST), &contract(""), &dead);
+    assert_eq!(judged.verdict, Verdict::Inconclusive, "it may be blind");
+}
+
+#[test]
+fn only_readings_of_the_same_probe_operation_and_marker_are_counted() {
+    let with = |change: fn(&mut crate::transcript::Reading)| {
+        let mut two = reading(ReadingKind::Late, &["pay_1", "pay_2"]);
+        change(&mut two);
+        verdict(AT_MOST, twice().late(&["pay_1"]).read(two)).0
+    };
+    assert_eq!(with(|_| {}), Verdict::Fail);
+    assert_eq!(with(|two| two.probe = "other".to_owned()), Verdict::Pass);
+    assert_eq!(
+        with(|two| two.operation = OperationRole::Other),
+        Verdict::Pass
+    );
+    let foreign = with(|two| {
+        two.marker = "o".to_owned();
+        two.marker_name = "other".to_owned();
+    });
+    assert_eq!(foreign, Verdict::Pass);
+}
+
+#[test]
+fn what_was_there_before_is_not_ours() {
+    let before = |ids: &[&str]| reading(ReadingKind::Before, ids);
+    let round = |was: &[&str]| twice().read(before(was)).late(&["old", "pay_1"]);
+    assert_eq!(verdict(AT_MOST, round(&["old"])).0, Verdict::Pass);
+    assert_eq!(verdict(AT_MOST, round(&[])).0, Verdict::Fail);
+    let unread = twice()
+        .read(before(&[]).failed("GET answered 500"))
+        .late(&["pay_1"]);
+    assert_eq!(verdict(AT_MOST, unread).0, Verdict::Inconclusive);
+}
+
+#[test]
+fn each_principal_is_counted_by_itself() {
+    let theirs = reading(ReadingKind::Late, &["pay_2"]);
+    let theirs = theirs.seen_by(crate::scenario::PrincipalRole::OtherTenant);
+    let round = twice().late(&["pay_1"]).read(theirs);
+    assert_eq!(verdict(AT_MOST, round).0, Verdict::Pass, "one each");
+}
+
+#[test]
+fn requests_of_other_markers_and_operations_do_not_make_it_void() {
+    let refused = || [answered("first", 400), answered("again", 400)];
+    let with = |change: fn(&mut crate::transcript::Exchange)| {
+        let mut other = paid("other", "pay_9");
+        change(&mut other);
+        let exchanges = refused().into_iter().chain([other]);
+        verdict(AT_MOST, round(exchanges).late(&[])).0
+    };
+    assert_eq!(with(|_| {}), Verdict::Inconclusive);
+    let foreign = with(|other| {
+        other.marker = "o".to_owned();
+        other.marker_name = "other".to_owned();
+    });
+    assert_eq!(foreign, Verdict::Skip);
+    assert_eq!(
+        with(|other| other.operation = OperationRole::Other),
+        Verdict::Skip
+    );
+}
+
+#[test]
+fn successes_that_name_two_resources_break_it_where_nothing_counts() {
+    let judged = |again: crate::transcript::Exchange, claim: &str| {
+        let mut blind = transcript(vec![round([paid("first", "pay_1"), again])]);
+        blind.probes.clear();
+        judged_with(&expecting(claim), &contract(""), &blind).verdict
+    };
+    let again = || paid("again", "pay_2");
+    assert_eq!(judged(again(), AT_MOST), Verdict::Fail);
+    let none = Verdict::Inconclusive;
+    assert_eq!(judged(paid("again", "pay_1"), AT_MOST), none);
+    assert_eq!(judged(again().on(OperationRole::Other), AT_MOST), none);
+    let refused = answered("again", 409).naming("pay_2");
+    assert_eq!(judged(refused, AT_MOST), none, "a refusal makes nothing");
+    assert_eq!(judged(again(), "effects: { at-least: 1 }"), none);
+    let mut foreign = again();
+    foreign.marker = "o".to_owned();
+    foreign.marker_name = "other".to_owned();
+    assert_eq!(judged(foreign, AT_MOST), none);
+}

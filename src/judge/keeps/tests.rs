@@ -480,6 +480,20 @@ fn without_the_declared_marker_nothing_tells_a_replay() {
     );
     assert_eq!(unmarked.verdict, Verdict::Pass, "{}", unmarked.reason);
     assert_eq!(unmarked.observed[0].says, "none");
+    let marked = keeps(
+        "replay-marker",
+        &contract(none),
+        pair(paid("again", "pay_00000001").header("Idempotency-Replayed", "true")),
+    );
+    assert_eq!(
+        marked.verdict,
+        Verdict::Pass,
+        "nothing says that it is alone"
+    );
+    assert_eq!(
+        marked.observed[0].says, "idempotency-replayed: true",
+        "what is there is said, although none is declared"
+    );
 }
 
 #[test]

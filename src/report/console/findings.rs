@@ -52,7 +52,7 @@ fn block(report: &Report, broken: &Broken<'_>, look: &Look, text: &mut String) {
             let _ = writeln!(text, "    {row}");
         }
     }
-    if let Some(command) = again::command(report, case) {
+    for command in again::commands(report, case, broken.findings()) {
         let _ = writeln!(text, "      see it again:   {command}");
     }
     for (number, marked) in rounds(broken, look.detail) {

@@ -81,7 +81,7 @@ fn card(report: &Report, broken: &Broken<'_>, open: bool, page: &mut Page) -> Ma
                     }
                 }
             }
-            @if let Some(command) = again::command(report, case) {
+            @for command in again::commands(report, case, broken.findings()) {
                 p class="again" { span { "See it again" } code tabindex="0" { (command) } }
             }
             @if let Some(client) = &case.client {

@@ -15,6 +15,7 @@ pub(super) fn client(reader: &Reader<'_>, node: &Node) -> Client {
         node.and_then(|node| reader.duration(node, name))
     };
     let (timeout, patience) = (time("timeout"), time("patience"));
+    let longest_pause = time("longest-pause");
     let mut truth = |name| {
         let node: Option<&Node> = fields.take(name);
         node.and_then(|node| reader.truth(node, name))
@@ -26,6 +27,7 @@ pub(super) fn client(reader: &Reader<'_>, node: &Node) -> Client {
         timeout,
         patience: patience.unwrap_or(own.patience),
         resumes: resumes.unwrap_or_default(),
+        longest_pause,
         proxy: proxy.unwrap_or_default(),
     }
 }
