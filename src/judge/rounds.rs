@@ -224,7 +224,7 @@ fn unbroken(folding: &Folding<'_>, rounds: &[Judged<'_>]) -> (Verdict, String) {
 fn documented(rounds: &[Judged<'_>], verdict: Verdict) -> Option<Graded> {
     let gravest = rounds
         .iter()
-        .filter_map(|round| round.ruling.documented.clone())
+        .filter_map(|round| round.ruling.documented.as_deref().cloned())
         .max_by_key(|graded| graded.grade)?;
     Some(match verdict {
         Verdict::Pass | Verdict::Fail => gravest,

@@ -17,7 +17,7 @@ pub(super) struct Ruling {
     /// The break stands although an assumption of the round is broken.
     pub(super) stands: bool,
     /// What becomes of a statement of the documents, where it is about one.
-    pub(super) documented: Option<Graded>,
+    pub(super) documented: Option<Box<Graded>>,
     /// Orders rounds by how much they show; the greatest is the worst.
     pub(super) weight: u64,
 }
@@ -95,21 +95,22 @@ impl Ruling {
 
     /// The same as the grade of a statement of the documents, of which [`Ruling::about`] tells.
     pub(super) fn graded(mut self, grade: Documented) -> Ruling {
-        self.documented = Some(Graded {
+        self.documented = Some(Box::new(Graded {
             about: String::new(),
             grade,
-        });
+        }));
         self
     }
 
     /// The same about a statement of the documents; one without a grade was not shown.
     pub(super) fn about(mut self, about: impl Into<String>) -> Ruling {
-        self.documented = Some(Graded {
+        let grade = self
+            .documented
+            .map_or(Documented::NotShown, |graded| graded.grade);
+        self.documented = Some(Box::new(Graded {
             about: about.into(),
-            grade: self
-                .documented
-                .map_or(Documented::NotShown, |graded| graded.grade),
-        });
+            grade,
+        }));
         self
     }
 
