@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::{files, run};
 use crate::contract::{self, Contract};
 use crate::grade::{self, Judged, Report, RoundsOf, RunInfo};
-use crate::judge::{self, Finding, Meetings};
+use crate::judge::{self, Finding, Meetings, Seen};
 use crate::scenario::client::{ClientScenario, is_client};
 use crate::scenario::{self, Expectation, Scenario, library};
 use crate::transcript::Transcript;
@@ -15,7 +15,7 @@ use crate::yaml::{self, Source};
 pub use client::RecordedClient;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,8 +57,9 @@ pub struct RecordedCase {
 impl Recorded {
     /// Judges and grades the run under its contracts: the same record has the same report.
     pub fn report(&self) -> Report {
-        let judged = self.cases.iter().map(|case| self.judged(case)).collect();
+        let judged: Vec<Judged> = self.cases.iter().map(|case| self.judged(case)).collect();
         let headlines = self.headlines.iter().cloned().chain(self.places());
+        let headlines = headlines.chain(self.in_front(&judged));
         let clients = self.clients.iter();
         let clients = clients.map(|case| case.judged(self.contracts.get(&case.operation)));
         let mut about = self.about.clone();
@@ -88,6 +89,19 @@ impl Recorded {
                 "made from {places} places at the same time, judged as one: their requests met in {met} of {rounds} rounds"
             )
         })
+    }
+
+    /// What stands in front of the operations.
+    fn in_front(&self, judged: &[Judged]) -> Vec<String> {
+        let seen = judged.iter().filter_map(|own| {
+            Some(Seen {
+                operation: &own.operation,
+                case: &own.scenario.cases[own.case],
+                contract: self.contracts.get(&own.operation)?,
+                transcript: &own.transcript,
+            })
+        });
+        judge::in_front(&seen.collect::<Vec<_>>())
     }
 
     /// The findings of all cases that ran, each with the expectation that it is about.
@@ -190,6 +204,12 @@ impl Texts {
         Texts::of_ids(scenarios.iter().map(|scenario| scenario.id.as_str()), own)
     }
 
+    /// Those of these scenarios alone.
+    pub fn only(&self, ids: &BTreeSet<&str>) -> Texts {
+        let of = |id: &&str| Some(((*id).to_owned(), self.0.get(*id)?.clone()));
+        Texts(ids.iter().filter_map(of).collect())
+    }
+
     fn of_ids<'a>(
         ids: impl Iterator<Item = &'a str>,
         own: Option<&Path>,
@@ -285,7 +305,7 @@ struct Writing<'a> {
     clients: Vec<client::Writing<'a>>,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct WrittenScenario {
     digest: String,
@@ -371,7 +391,14 @@ pub fn text(recorded: &Recorded, texts: &Texts) -> String {
 /// # Errors
 /// When the file is no record, is one of another format, or was changed.
 pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
-    let source = files::read(path)?;
+    read_text(&*files::read(path)?)
+}
+
+/// Reads a recorded run out of a text.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_text(source: &Source) -> Result<(Recorded, Texts), Failure> {
     let bad = |why: String| Failure::Usage(format!("{}: {why}", source.name));
     let head: Head = serde_json::from_str(&source.text)
         .map_err(|problem| bad(format!("it is no recorded run: {problem}")))?;

@@ -10,7 +10,7 @@ pub use situation::{Earlier, Foreign, Identity, Relation, SKEW_OF_PLACES, Situat
 use super::behaviour::{Behaviour, Kind};
 use super::{
     AfterFailure, Contract, FailureClass, OperationScope, Precedence, PrincipalScope, Promised,
-    same_body,
+    gateway, same_body,
 };
 use crate::outcome::{Meaning, Outcome};
 use crate::transcript::{Exchange, Response, Round};
@@ -58,6 +58,18 @@ fn decide(
     let first_status = situation.first.map(|first| first.status);
     if let Some(meaning) = specific(contract, situation, exchange, response) {
         return meaning.into();
+    }
+    if gateway(response).is_some() {
+        return match status {
+            429 | 503 => Meaning::RateLimited.into(),
+            // What the API would have said, nobody knows.
+            _ => Outcome::of(&[
+                Meaning::Executed,
+                Meaning::Replayed,
+                Meaning::InFlight,
+                Meaning::ServerError,
+            ]),
+        };
     }
     if matches!(status, 401 | 403 | 407) {
         return Meaning::Unauthorized.into();
@@ -248,7 +260,7 @@ fn refusal(
         || (ended_well && is_conflict_ref(contract, response, false))
         || (matches!(relation, Relation::Same | Relation::Reworded)
             && situation.earlier != Earlier::Nothing
-            && is_conflict_ref(contract, response, true))
+            && (situation.names_effect || is_conflict_ref(contract, response, true)))
     {
         return Meaning::Replayed.into();
     }

@@ -11,6 +11,7 @@ mod documented;
 mod effects;
 mod events;
 mod exists;
+mod in_front;
 mod in_time;
 mod keeps;
 mod nothing_foreign;
@@ -30,12 +31,14 @@ mod sample;
 mod state;
 mod straddled;
 mod tells_apart;
+mod told;
 mod two_resources;
 mod unaffected;
 mod vantage;
 mod view;
 
 pub use documented::{Documented, Graded};
+pub use in_front::{Seen, in_front};
 pub use keeps::declared;
 pub use reach::{Reach, reach};
 pub use vantage::{Meetings, meetings};
@@ -188,6 +191,7 @@ fn rule(view: &View<'_>, check: &Check) -> Ruling {
         Check::TellsApart { of, from } => tells_apart::rule(view, of, from),
         Check::RetryAfter { of } => retry_after::rule(view, of),
         Check::Answered { of, within } => answered::rule(view, of, *within),
+        Check::Told { of } => told::rule(view, of),
         Check::Recovered { of, within } => recovered::rule(view, of, *within),
         Check::Unaffected { of, than, factor } => unaffected::rule(view, of, than, *factor),
         Check::Status { of, is } => plain::status(view, of, *is),
