@@ -165,12 +165,15 @@ impl Deferred {
                 path.display()
             ))
         };
+        let mut record = Vec::new();
+        record::write_to(&self.recorded, &self.texts, &mut record)
+            .map_err(|problem| unable(problem.to_string()))?;
         let written = Written {
             deferred: FORMAT,
             idemspec: env!("CARGO_PKG_VERSION").to_owned(),
             first: self.first.clone(),
             origin: self.origin.clone(),
-            record: serde_json::from_str(&record::text(&self.recorded, &self.texts))
+            record: serde_json::from_slice(&record)
                 .map_err(|problem| unable(problem.to_string()))?,
             waiting: self
                 .waiting

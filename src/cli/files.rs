@@ -9,6 +9,7 @@ use crate::report::{self, Options};
 use crate::scenario::client::ClientScenario;
 use crate::scenario::{self, Scenario};
 use crate::yaml::{Diagnostic, Source, Span};
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -149,10 +150,18 @@ pub fn write_reports(report: &Report, files: &[ReportFile], options: &Options) -
 /// # Errors
 /// Whatever the system says.
 pub fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    create(path)?.write_all(text.as_bytes())
+}
+
+/// Makes an empty file, and the folders that lead to it.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn create(path: &Path) -> std::io::Result<File> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    std::fs::write(path, text)
+    File::create(path)
 }
 
 /// Writes a file so that at any moment the whole of the old one or the whole of the new one is there,

@@ -16,6 +16,7 @@ pub use client::RecordedClient;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,23 +58,41 @@ pub struct RecordedCase {
 impl Recorded {
     /// Judges and grades the run under its contracts: the same record has the same report.
     pub fn report(&self) -> Report {
-        let judged: Vec<Judged> = self.cases.iter().map(|case| self.judged(case)).collect();
-        let headlines = self.headlines.iter().cloned().chain(self.places());
-        let headlines = headlines.chain(self.in_front(&judged));
-        let clients = self.clients.iter();
-        let clients = clients.map(|case| case.judged(self.contracts.get(&case.operation)));
-        let mut about = self.about.clone();
-        about.target = match (&about.client, self.cases.is_empty()) {
+        self.clone().into_report()
+    }
+
+    /// The report, into which goes what happened: a long run is not in memory twice.
+    pub fn into_report(self) -> Report {
+        let places = self.places();
+        let Recorded {
+            mut about,
+            mut headlines,
+            contracts,
+            cases,
+            clients,
+        } = self;
+        headlines.extend(places);
+        about.target = match (&about.client, cases.is_empty()) {
             (None, _) => about.target,
             (Some(_), true) => format!("a client of {}", about.target),
             (Some(_), false) => format!("{} and a client of it", about.target),
         };
+        let judged = cases.into_iter().map(|case| {
+            let contract = contracts.get(&case.operation);
+            case.into_judged(contract)
+        });
+        let judged: Vec<Judged> = judged.collect();
+        headlines.extend(in_front(&contracts, &judged));
+        let judged_clients = clients.into_iter().map(|case| {
+            let contract = contracts.get(&case.operation);
+            case.into_judged(contract)
+        });
         grade::grade_sides(
             about,
             judged,
-            clients.collect(),
-            &self.contracts,
-            headlines.collect(),
+            judged_clients.collect(),
+            &contracts,
+            headlines,
         )
     }
 
@@ -91,19 +110,6 @@ impl Recorded {
         })
     }
 
-    /// What stands in front of the operations.
-    fn in_front(&self, judged: &[Judged]) -> Vec<String> {
-        let seen = judged.iter().filter_map(|own| {
-            Some(Seen {
-                operation: &own.operation,
-                case: &own.scenario.cases[own.case],
-                contract: self.contracts.get(&own.operation)?,
-                transcript: &own.transcript,
-            })
-        });
-        judge::in_front(&seen.collect::<Vec<_>>())
-    }
-
     /// The findings of all cases that ran, each with the expectation that it is about.
     pub fn findings(&self) -> Vec<(&Expectation, Finding)> {
         self.cases
@@ -118,29 +124,6 @@ impl Recorded {
     fn found(&self, case: &RecordedCase) -> Vec<Finding> {
         let contract = self.contracts.get(&case.operation);
         contract.map_or_else(Vec::new, |contract| case.judged_under(contract))
-    }
-
-    fn judged(&self, recorded: &RecordedCase) -> Judged {
-        let RecordedCase {
-            operation,
-            scenario,
-            transcript,
-            ..
-        } = recorded;
-        let case = &scenario.cases[recorded.case];
-        let contract = self.contracts.get(operation);
-        Judged {
-            operation: operation.clone(),
-            scenario: Arc::clone(scenario),
-            case: recorded.case,
-            skipped: recorded.why_skipped(),
-            transcript: match contract {
-                Some(contract) => judge::reclassified(case, contract, transcript),
-                None => transcript.clone(),
-            },
-            findings: self.found(recorded),
-            runs: recorded.runs.clone(),
-        }
     }
 
     /// Holds every operation to another contract than the run was made under.
@@ -167,12 +150,47 @@ impl Recorded {
     }
 }
 
+/// What stands in front of the operations.
+fn in_front(contracts: &BTreeMap<String, Contract>, judged: &[Judged]) -> Vec<String> {
+    let seen = judged.iter().filter_map(|own| {
+        Some(Seen {
+            operation: &own.operation,
+            case: &own.scenario.cases[own.case],
+            contract: contracts.get(&own.operation)?,
+            transcript: &own.transcript,
+        })
+    });
+    judge::in_front(&seen.collect::<Vec<_>>())
+}
+
 impl RecordedCase {
     /// Why it does not apply, whether that was known before the run or found out in it.
     pub fn why_skipped(&self) -> Option<String> {
         self.skip
             .clone()
             .or_else(|| self.transcript.not_applicable.clone())
+    }
+
+    fn into_judged(self, contract: Option<&Contract>) -> Judged {
+        let skipped = self.why_skipped();
+        let case = &self.scenario.cases[self.case];
+        let (transcript, findings) = match contract {
+            Some(contract) => {
+                let findings = self.judged_under(contract);
+                let transcript = judge::reclassified(case, contract, self.transcript);
+                (transcript, findings)
+            }
+            None => (self.transcript, Vec::new()),
+        };
+        Judged {
+            operation: self.operation,
+            scenario: self.scenario,
+            case: self.case,
+            skipped,
+            transcript,
+            findings,
+            runs: self.runs,
+        }
     }
 
     /// Its findings under a contract; none where it does not apply.
@@ -341,7 +359,12 @@ struct WritingCase<'a> {
 /// # Errors
 /// When the file cannot be written.
 pub fn write(recorded: &Recorded, texts: &Texts, path: &Path) -> Result<(), Failure> {
-    files::write(path, &text(recorded, texts)).map_err(|problem| {
+    let written = files::create(path).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        write_to(recorded, texts, &mut file)?;
+        file.flush()
+    });
+    written.map_err(|problem| {
         Failure::Unable(format!(
             "cannot write the record to {}: {problem}",
             path.display()
@@ -349,8 +372,11 @@ pub fn write(recorded: &Recorded, texts: &Texts, path: &Path) -> Result<(), Fail
     })
 }
 
-/// The run as the text of a file.
-pub fn text(recorded: &Recorded, texts: &Texts) -> String {
+/// Writes the text of the file.
+///
+/// # Errors
+/// Whatever the writer says.
+pub fn write_to(recorded: &Recorded, texts: &Texts, mut writer: impl Write) -> std::io::Result<()> {
     let writing = Writing {
         record: FORMAT,
         idemspec: &recorded.about.idemspec,
@@ -380,10 +406,8 @@ pub fn text(recorded: &Recorded, texts: &Texts) -> String {
             .map(RecordedClient::writing)
             .collect(),
     };
-    let mut text =
-        serde_json::to_string(&writing).expect("every map of a record has text for keys");
-    text.push('\n');
-    text
+    serde_json::to_writer(&mut writer, &writing)?;
+    writer.write_all(b"\n")
 }
 
 /// Reads a recorded run, with the texts of its scenarios.

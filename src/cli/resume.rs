@@ -46,7 +46,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let record = args.record.as_ref();
     let failed = record.and_then(|file| record::write(&recorded, &deferred.texts, file).err());
     let failures = failed.into_iter().collect();
-    let presented = present(&recorded, &deferred.texts, &args.output, true, failures)?;
+    let presented = present(recorded, &deferred.texts, &args.output, true, failures)?;
     Ok(presented.exit)
 }
 

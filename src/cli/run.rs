@@ -351,10 +351,11 @@ async fn carry_out(job: &Job, output: &Output) -> Result<(Exit, Option<Report>),
     }
     let failures = failed.into_iter().collect();
     let narrowed = job.selection.narrows();
-    let presented = present(&recorded, &job.texts, output, narrowed, failures)?;
+    let only_deferred = only_deferred(job, &recorded);
+    let presented = present(recorded, &job.texts, output, narrowed, failures)?;
     let exit = match presented.exit {
         // All of it goes on another day: that nothing was shown today is as it was meant.
-        Exit::Unable if only_deferred(job, &recorded) => Exit::Clean,
+        Exit::Unable if only_deferred => Exit::Clean,
         exit => exit,
     };
     Ok((exit, Some(presented.report)))

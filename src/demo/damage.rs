@@ -64,6 +64,11 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "run/ledger/item-5/same-response:ledger",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
+                "race/during/item-5/effects-at-most",
+                "race/during/item-5/keeps:in-progress",
+                "race/during/item-5/one-resource:first+during+later",
+                "race/during/item-5/outcome-never:during",
+                "race/pool/item-5/effects-at-most",
             ],
         },
         Flaw::StoresNoFingerprint => surely(&[
@@ -461,11 +466,19 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "auth/other-tenant#*/item-4/documented-scope:theirs",
             "auth/other-tenant#*/item-4/outcome-is:theirs",
         ]),
-        Flaw::SharesKeysBetweenMethods => surely(&[
-            "scope/other-operation#method/item-4/exists:second",
-            "scope/other-operation#method/item-4/keeps:other-operation",
-            "scope/other-operation#method/item-4/outcome-never:second",
-        ]),
+        Flaw::SharesKeysBetweenMethods => Damage {
+            breaks: &[
+                "scope/other-operation#method/item-4/exists:second",
+                "scope/other-operation#method/item-4/keeps:other-operation",
+                "scope/other-operation#method/item-4/outcome-never:second",
+            ],
+            // Another operation on the path of a change is another method.
+            may_break: &[
+                "change-payment:scope/other-operation#operation/item-4/exists:second",
+                "change-payment:scope/other-operation#operation/item-4/keeps:other-operation",
+                "change-payment:scope/other-operation#operation/item-4/outcome-never:second",
+            ],
+        },
         Flaw::FlattensStatusTo200 => surely(&[
             "crash/restart/item-5/same-response:again",
             "auth/refused-first#*/item-5/same-response:again",

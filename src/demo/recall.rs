@@ -183,7 +183,9 @@ impl Keyed {
             return Ok(Answer::refusal(Problem::TooLarge, detail, look, None));
         }
         let made = made(&stored.answer).filter(|_| stored.answer.status.is_success());
+        // What a batch has made is several things.
         if let (Deleted::Refuse(look), Some(id)) = (&policy.deleted, &made)
+            && !matches!(call.command, Command::Batch(_))
             && self.find_made(call.tenant, id.clone()).await?.is_none()
         {
             let detail = "What this key has made is deleted.";
@@ -216,6 +218,7 @@ impl Keyed {
                 answer.status = status(*number);
                 let mut names = Map::from_iter([("id".to_owned(), Value::from(id))]);
                 if let Some(change) = change(&answer) {
+                    answer.location = Some(format!("/changes/{change}"));
                     names.insert("change_id".to_owned(), Value::from(change));
                 }
                 answer.body = Bytes::from(Value::Object(names).to_string());

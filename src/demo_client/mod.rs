@@ -86,6 +86,8 @@ fn operation(habit: Habit, line: &mut Line, key: &str) -> bool {
             1
         }
         Habit::RetriesForEver => u32::MAX,
+        // Two calls under one key count as one.
+        Habit::KeepsKeyForNextCall => ATTEMPTS - 1,
         _ => ATTEMPTS,
     };
     let mut number = 0;

@@ -304,7 +304,7 @@ mod tests {
         let case = &scenario.cases[0];
         let mut whole = transcript(rounds);
         whole.probes = vec![probe("payments")];
-        let whole = reclassified(case, &contract, &whole);
+        let whole = reclassified(case, &contract, whole);
         in_front(&[Seen {
             operation: "pay",
             case,

@@ -56,19 +56,12 @@ use view::View;
 
 /// The transcript with the outcomes that responses have under the contract. While it ran, the runner
 /// knew less: what a 409 means shows when the request that was in its way has ended.
-pub fn reclassified(case: &Case, contract: &Contract, transcript: &Transcript) -> Transcript {
-    let mut transcript = transcript.clone();
-    let rounds = reclassify::rounds(contract, case, &transcript)
-        .into_iter()
-        .zip(&transcript.rounds)
-        .map(|(whole, recorded)| {
-            let mut round = recorded.clone();
-            round.exchanges = whole.round.exchanges;
-            round.exchanges.truncate(whole.own);
-            round
-        })
-        .collect();
-    transcript.rounds = rounds;
+pub fn reclassified(case: &Case, contract: &Contract, mut transcript: Transcript) -> Transcript {
+    let whole = reclassify::rounds(contract, case, &transcript);
+    for (round, mut whole) in transcript.rounds.iter_mut().zip(whole) {
+        whole.round.exchanges.truncate(whole.own);
+        round.exchanges = whole.round.exchanges;
+    }
     transcript
 }
 

@@ -187,7 +187,7 @@ pub static VARIANTS: [Variant; 52] = [
         name: "refers-to-the-resource",
         says: "Answers a repeat 303 with the resource's address.",
         sources: &["RFC 9110, section 15.4.4"],
-        contract: "on: { replay: { outcome: conflict-ref, status: 303, header: { Location: ^/ } } }",
+        contract: "on: { replay: { outcome: conflict-ref, status: 303, header: { Location: ^/ } }, deleted: unspecified }",
         upsets: &["replay/exact", "lost/response", "run/ledger"],
         change: |demo| demo.policy.replay.gives = Gives::Reference(303),
         ..PLAIN
