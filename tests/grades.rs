@@ -10,6 +10,9 @@ use idemspec::cli::run::Trial;
 use idemspec::demo::{Flaw, Options};
 use idemspec::demo_client::Habit;
 use idemspec::grade::{Grade, Report};
+use idemspec::judge::Documented;
+use idemspec::report::console::{self, Detail, Look};
+use idemspec::report::{html, json, markdown};
 use std::path::Path;
 use std::time::Duration;
 
@@ -143,5 +146,69 @@ async fn each_item_is_met_broken_and_not_shown_somewhere() {
             Grade::NotShown,
             "{item}"
         );
+    }
+}
+
+/// What the documents of a demo say, held against it.
+async fn documented(flaw: Option<Flaw>) -> Report {
+    let trial = Trial {
+        options: Options {
+            flaws: flaw.into(),
+            work: Duration::from_millis(20),
+            ..Options::default()
+        },
+        selection: Selection {
+            scenario: vec!["run/documents".to_owned()],
+            operation: vec!["create-payment".to_owned()],
+            ..Selection::default()
+        },
+        ..Trial::default()
+    };
+    trial.report().await.expect("the demo runs")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_statement_of_the_documents_has_one_of_four_grades_in_every_report() {
+    let words = [
+        (None, "status 409", Documented::True, "documented and true"),
+        // Nothing waits for the retention here.
+        (None, "retention", Documented::NotShown, "not shown"),
+        (
+            Some(Flaw::DocumentsKeyElsewhere),
+            "key",
+            Documented::False,
+            "documented and false",
+        ),
+        (
+            Some(Flaw::DocumentsNoConflict),
+            "status 409",
+            Documented::Undocumented,
+            "undocumented but observed",
+        ),
+    ];
+    for (flaw, about, grade, word) in words {
+        let report = documented(flaw).await;
+        let mut statements = report.documents.statements.iter();
+        let statement = statements.find(|statement| statement.about == about);
+        let shown = statement.map(|statement| statement.grade);
+        assert_eq!(shown, Some(grade), "{about}: {statement:?}");
+        assert_eq!(
+            report.documents.keyless,
+            ["POST /redemptions", "POST /orders"]
+        );
+        let look = Look {
+            color: false,
+            width: 200,
+            detail: Detail::Normal,
+        };
+        let keyless = "declare no key: POST /redemptions, POST /orders";
+        for text in [console::render(&report, &look), html::render(&report)] {
+            assert!(text.contains(word) && text.contains(keyless), "{text}");
+        }
+        let comment = markdown::render(&report);
+        assert!(comment.contains(word) && comment.contains("POST /orders"));
+        let written = serde_json::to_value(grade).expect("it is a word");
+        let written = format!("\"about\":\"{about}\",\"grade\":{written}");
+        assert!(json::render(&report).contains(&written), "{written}");
     }
 }
