@@ -91,7 +91,10 @@ async fn grade(item: &str, case: &str, operation: &str, flaw: Option<Flaw>) -> G
         },
         ..Trial::default()
     };
-    graded(&trial.report().await.expect("the demo runs"), item)
+    graded(
+        &Box::pin(trial.report()).await.expect("the demo runs"),
+        item,
+    )
 }
 
 fn graded(report: &Report, item: &str) -> Grade {
@@ -108,7 +111,7 @@ async fn grade_of_client(case: &str, habit: Habit) -> Grade {
     };
     let program = Path::new(env!("CARGO_BIN_EXE_idemspec"));
     let silent: Callback = Box::new(|_, _, _| {});
-    let report = habit_report(program, habit, &selection, 1, &silent).await;
+    let report = Box::pin(habit_report(program, habit, &selection, 1, &silent)).await;
     graded(&report.expect("the demo client runs"), "item-1")
 }
 
@@ -164,7 +167,7 @@ async fn documented(flaw: Option<Flaw>) -> Report {
         },
         ..Trial::default()
     };
-    trial.report().await.expect("the demo runs")
+    Box::pin(trial.report()).await.expect("the demo runs")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
