@@ -66,6 +66,8 @@ pub(super) struct Ran {
     pub(super) still_at: Instant,
     /// It is about events, which may come until then.
     pub(super) events: bool,
+    /// How many tokens had run out before it began.
+    pub(super) ran_out: u32,
 }
 
 /// Takes a lock whatever befell its last holder: the data is only ever appended to.
@@ -95,6 +97,10 @@ impl<'a> CaseContext<'a> {
     /// Runs a round to its end.
     pub(super) async fn round(&'a self, number: u32) -> Ran {
         let run = RoundRun::new(self, number);
+        if let Err(why) = self.world.ready_tokens(super::ROUND).await {
+            run.broke(why);
+        }
+        let ran_out = self.world.ran_out();
         let lateness = Lateness::measure();
         run.agree();
         run.read_shared().await;
@@ -105,6 +111,8 @@ impl<'a> CaseContext<'a> {
             }
         }
         let mut ran = run.finish().await;
+        ran.ran_out = ran_out;
+        ran.note_tokens(self.world);
         ran.round.lateness = Some(lateness.usual());
         ran
     }
@@ -112,6 +120,16 @@ impl<'a> CaseContext<'a> {
     pub(super) fn contract(&self, role: OperationRole) -> &Contract {
         let name = self.cast.name(role).unwrap_or(&self.cast.subject);
         self.world.contract(name)
+    }
+}
+
+impl Ran {
+    /// What was refused for a token that had run out was refused for that alone.
+    pub(super) fn note_tokens(&mut self, world: &World) {
+        let why = "a token ran out meanwhile, of which nobody had said when it would".to_owned();
+        if world.ran_out() > self.ran_out && !self.round.broken.contains(&why) {
+            self.round.broken.push(why);
+        }
     }
 }
 
@@ -586,6 +604,7 @@ impl<'a> RoundRun<'a> {
             counted,
             still_at: still,
             events: more_events.is_some(),
+            ran_out: 0,
         }
     }
 
