@@ -25,7 +25,7 @@ pub enum Meaning {
     Declined,
     /// Refused for want of credentials or rights.
     Unauthorized,
-    /// Refused for its rate.
+    /// Refused for its rate or load, by the API or by what stands in front of it.
     RateLimited,
     /// The server failed.
     ServerError,

@@ -2,6 +2,7 @@
 //! not. Pure.
 
 pub mod client;
+mod defer;
 mod keys;
 mod vantage;
 
@@ -79,6 +80,9 @@ pub struct Selection {
     pub items: Vec<ItemId>,
     /// Names of operations.
     pub operations: Vec<String>,
+    /// Where the target's time has to pass and neither a hook nor a short wait lets it, a case may
+    /// stop, to go on another day.
+    pub defer: bool,
 }
 
 impl Selection {
@@ -163,6 +167,7 @@ pub fn plan(
                         operation,
                         scenario,
                         case,
+                        defer: selection.defer,
                     };
                     cases.push(fit.plan(scenario, index));
                 }
@@ -219,6 +224,7 @@ struct Fit<'a> {
     operation: &'a Operation,
     scenario: &'a Scenario,
     case: &'a Case,
+    defer: bool,
 }
 
 impl Fit<'_> {
@@ -717,10 +723,16 @@ impl Fit<'_> {
         if self.has_hook(HookName::AdvanceClock) || time <= self.target.limits.wait {
             return Ok(());
         }
-        Err(format!(
-            "{} would have to pass: the target needs the hook advance-clock, or limits.wait of that length",
-            humantime::format_duration(Duration::from_secs(time.as_secs()))
-        ))
+        let long = humantime::format_duration(Duration::from_secs(time.as_secs()));
+        match self.defer.then(|| defer::unfit(self)) {
+            Some(None) => Ok(()),
+            Some(Some(why)) => Err(format!(
+                "{long} would have to pass, and it cannot be left for another day: {why}"
+            )),
+            None => Err(format!(
+                "{long} would have to pass: the target needs the hook advance-clock, or limits.wait of that length; `run --defer FILE` leaves it for another day"
+            )),
+        }
     }
 
     /// Whether a date can be put back by so much.

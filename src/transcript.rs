@@ -38,6 +38,9 @@ pub struct Transcript {
     /// The same of its variants, and of other operations and callers that the case uses.
     #[serde(default)]
     pub further_latencies: Vec<LatencyOf>,
+    /// How requests that are sent at once are served, where that is one after another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_turn: Option<String>,
     /// The settle time of the target.
     #[serde(rename = "settle_micros", with = "written::micros")]
     pub settle: Duration,

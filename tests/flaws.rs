@@ -12,6 +12,7 @@ use idemspec::promise::Level;
 use idemspec::scenario::library;
 use idemspec::verdict::Verdict;
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use tokio::sync::Mutex;
 
 /// Held by a test that runs demos: the demos of two tests would disturb each other's timing.
@@ -162,6 +163,7 @@ async fn assert_right(chosen: impl FnMut(&Subject) -> bool) {
         subjects: everything().into_iter().filter(chosen).collect(),
         full: false,
         times: 1,
+        at_once: NonZeroUsize::new(4).expect("four is not zero"),
     };
     assert!(!wanted.subjects.is_empty());
     let silent: Callback = Box::new(|_, _, _| {});

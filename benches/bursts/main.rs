@@ -99,7 +99,9 @@ async fn measure(places: &[Place], rounds: usize) -> Result<String, Box<dyn Erro
         text,
         "## Arrival spread\n\nFrom the first to the last of the requests of a burst that the server had whole: median and 90th percentile of {rounds} bursts in microseconds, and the median as a ratio to warm reqwest.\n"
     )?;
-    heading(&mut text, &SIZES.map(|copies| format!("{copies} copies")))?;
+    let sizes = SIZES.map(|copies| format!("{copies} copies"));
+    heading(&mut text, &sizes)?;
+    let mut sent = String::new();
     for place in places {
         let mut plain = [0.0; SIZES.len()];
         for technique in Technique::over(place.way) {
@@ -107,28 +109,46 @@ async fn measure(places: &[Place], rounds: usize) -> Result<String, Box<dyn Erro
                 continue;
             }
             row(&mut text, place, technique)?;
+            if technique.is_ours() {
+                row(&mut sent, place, technique)?;
+            }
             for (size, copies) in SIZES.into_iter().enumerate() {
                 let mut spreads = Vec::new();
+                let mut sending = Vec::new();
                 for round in 0..WARM_UP + rounds {
-                    let arrivals = place.burst(technique, copies, "/", "k", round).await?;
-                    let times = arrivals.iter().map(|at| at.parse::<u64>());
+                    let burst = place.burst(technique, copies, "/", "k", round).await?;
+                    let times = burst.bodies.iter().map(|at| at.parse::<u64>());
                     let times: Vec<u64> = times.collect::<Result<_, _>>()?;
                     let first = times.iter().min().ok_or("no arrival")?;
                     let last = times.iter().max().ok_or("no arrival")?;
-                    spreads.push((last - first) as f64 / 1000.0);
+                    if round >= WARM_UP {
+                        spreads.push((last - first) as f64 / 1000.0);
+                        sending.extend(burst.sending.map(|time| time.as_secs_f64() * 1e6));
+                    }
                 }
-                spreads.drain(..WARM_UP);
-                spreads.sort_by(f64::total_cmp);
-                let at = |share: usize| spreads[(spreads.len() - 1) * share / 100];
+                let (half, most) = (share(&mut spreads, 50), share(&mut spreads, 90));
                 if technique == Technique::ReqwestWarm {
-                    plain[size] = at(50);
+                    plain[size] = half;
                 }
-                let ratio = at(50) / plain[size];
-                write!(text, " {:.0} / {:.0} ({ratio:.2}) |", at(50), at(90))?;
+                let ratio = half / plain[size];
+                write!(text, " {half:.0} / {most:.0} ({ratio:.2}) |")?;
+                if technique.is_ours() {
+                    let (half, most) = (share(&mut sending, 50), share(&mut sending, 90));
+                    write!(sent, " {half:.0} / {most:.0} |")?;
+                }
             }
             writeln!(text)?;
+            if technique.is_ours() {
+                writeln!(sent)?;
+            }
         }
     }
+    writeln!(
+        text,
+        "\n## The sending\n\nHow long the call, or the calls, took that let a burst go: median and 90th percentile in microseconds. What the arrivals above have beyond it is the server's own time for its requests; a send that wakes the server can itself have to wait for it, where both share the cores.\n"
+    )?;
+    heading(&mut text, &sizes)?;
+    text.push_str(&sent);
     writeln!(
         text,
         "\n## Races met\n\nBursts of {COPIES} copies, of {rounds}, in which a server that looks a key up and takes it a time later carried out more than one.\n"
@@ -147,9 +167,9 @@ async fn measure(places: &[Place], rounds: usize) -> Result<String, Box<dyn Erro
                         technique.name(),
                         window.name()
                     );
-                    let bodies = place.burst(technique, COPIES, &path, &key, round).await?;
-                    met +=
-                        usize::from(bodies.iter().filter(|says| *says == "executed").count() > 1);
+                    let burst = place.burst(technique, COPIES, &path, &key, round).await?;
+                    let executed = burst.bodies.iter().filter(|says| *says == "executed");
+                    met += usize::from(executed.count() > 1);
                 }
                 write!(text, " {met} |")?;
             }
@@ -157,6 +177,12 @@ async fn measure(places: &[Place], rounds: usize) -> Result<String, Box<dyn Erro
         }
     }
     Ok(text)
+}
+
+/// The value below which so many of a hundred lie.
+fn share(values: &mut [f64], percent: usize) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[(values.len() - 1) * percent / 100]
 }
 
 fn heading(text: &mut String, columns: &[String]) -> std::fmt::Result {

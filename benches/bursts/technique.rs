@@ -68,6 +68,11 @@ impl Technique {
         }
     }
 
+    /// Whether the engine of idemspec lets it go.
+    pub fn is_ours(self) -> bool {
+        !matches!(self, Technique::ReqwestCold | Technique::ReqwestWarm)
+    }
+
     /// All that can be done over a protocol; the plain one is the one to compare with.
     pub fn over(way: Way) -> Vec<Technique> {
         let tightest = if way.is_http2() {
@@ -83,6 +88,14 @@ impl Technique {
             Technique::Auto,
         ]
     }
+}
+
+/// What came of a burst.
+pub struct Burst {
+    /// The bodies of the responses.
+    pub bodies: Vec<String>,
+    /// How long the sending took that let it go, as far as that is known.
+    pub sending: Option<Duration>,
 }
 
 /// Where to send, and with what.
@@ -141,7 +154,7 @@ impl Place {
         })
     }
 
-    /// Sends so many copies and returns the bodies of their responses.
+    /// Sends so many copies.
     pub async fn burst(
         &self,
         technique: Technique,
@@ -149,7 +162,7 @@ impl Place {
         path: &str,
         key: &str,
         round: usize,
-    ) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    ) -> Result<Burst, Box<dyn std::error::Error>> {
         let hold = match technique {
             Technique::ReqwestCold => return self.reqwest(&self.cold, copies, path, key).await,
             Technique::ReqwestWarm => {
@@ -201,7 +214,7 @@ impl Place {
         copies: usize,
         path: &str,
         key: &str,
-    ) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    ) -> Result<Burst, Box<dyn std::error::Error>> {
         let mut flights = Vec::new();
         let mut left = copies;
         while left > 0 {
@@ -218,13 +231,10 @@ impl Place {
         self.let_go(flights).await
     }
 
-    async fn let_go(
-        &self,
-        flights: Vec<Flight>,
-    ) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    async fn let_go(&self, flights: Vec<Flight>) -> Result<Burst, Box<dyn std::error::Error>> {
         tokio::time::sleep(STILL).await;
         let releasers = flights.iter().map(Flight::releaser).collect::<Vec<_>>();
-        tokio::task::spawn_blocking(move || release_together(&releasers)).await?;
+        let spread = tokio::task::spawn_blocking(move || release_together(&releasers)).await?;
         let mut bodies = Vec::new();
         for done in join_all(flights.into_iter().map(Flight::done)).await {
             let response = done
@@ -232,7 +242,10 @@ impl Place {
                 .ok_or_else(|| format!("no response: {:?}", done.ending))?;
             bodies.push(String::from_utf8_lossy(&response.body).into_owned());
         }
-        Ok(bodies)
+        Ok(Burst {
+            bodies,
+            sending: Some(spread.last - spread.first),
+        })
     }
 
     fn request(&self, path: &str, key: &str) -> Outgoing {
@@ -256,7 +269,7 @@ impl Place {
         copies: usize,
         path: &str,
         key: &str,
-    ) -> Result<Vec<String>, Box<dyn std::error::Error>> {
+    ) -> Result<Burst, Box<dyn std::error::Error>> {
         let url = format!("{}{path}", self.endpoint);
         let sent = (0..copies).map(|_| {
             let request = client
@@ -267,7 +280,10 @@ impl Place {
             async move { request.send().await?.text().await }
         });
         let bodies = join_all(sent).await.into_iter();
-        Ok(bodies.collect::<Result<Vec<_>, reqwest::Error>>()?)
+        Ok(Burst {
+            bodies: bodies.collect::<Result<Vec<_>, reqwest::Error>>()?,
+            sending: None,
+        })
     }
 }
 

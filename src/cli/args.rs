@@ -12,7 +12,7 @@ mod value;
 pub use client::{ClientArgs, DemoClientArgs};
 pub use demo::{MatrixArgs, SelftestArgs, ServeArgs};
 pub use output::{CompareArgs, Gate, GateOn, Inconclusive, Output, ReportArgs, ReportFile};
-pub use run::{DemoArgs, RunArgs};
+pub use run::{DemoArgs, ResumeArgs, RunArgs};
 pub use selection::{EffortArgs, Selection, Shard};
 pub use shelf::{ExplainArgs, LintArgs, ListArgs, Listed};
 pub use target::{Access, CheckArgs, CleanupArgs, Filling, InitArgs, Standard};
@@ -33,6 +33,8 @@ pub struct Args {
 pub enum Command {
     /// Run scenarios against a target, grade it, report.
     Run(RunArgs),
+    /// Go on with keys that `run --defer` has made, once they are old enough.
+    Resume(ResumeArgs),
     /// Prove line by line that a target file describes the API.
     Check(CheckArgs),
     /// Write a first target file from a curl command that works; send nothing.

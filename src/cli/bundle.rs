@@ -2,13 +2,12 @@
 //! exchanges, the scenarios and contracts that were used, and checksums. Secrets are masked in all of
 //! it, as they are in the transcripts.
 
-use super::failure::Failure;
+use super::files;
 use super::record::{self, Recorded, Texts};
 use crate::grade::Report;
 use crate::report::{self, Format, Options};
 use sha2::{Digest, Sha256};
-
-use std::io::{Cursor, Write};
+use std::io::{BufWriter, Cursor, Write};
 use std::path::Path;
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -23,56 +22,94 @@ const REPORTS: [(Format, &str); 6] = [
     (Format::Curl, "again.sh"),
 ];
 
-/// Writes the archive.
-///
-/// # Errors
-/// When it cannot be written.
-pub(super) fn write(
-    report: &Report,
-    recorded: &Recorded,
-    texts: &Texts,
-    options: &Options,
-    path: &Path,
-) -> Result<(), Failure> {
-    let files = files(report, recorded, texts, options);
-    archive(&files, path).map_err(|problem| {
-        Failure::Unable(format!(
-            "cannot write the bundle to {}: {problem}",
-            path.display()
-        ))
-    })
+/// The archive, while it is made: each file goes in, packed, before the next one is.
+pub(super) struct Bundle {
+    archive: ZipWriter<Cursor<Vec<u8>>>,
+    sums: String,
 }
 
-fn files(
-    report: &Report,
-    recorded: &Recorded,
-    texts: &Texts,
-    options: &Options,
-) -> Vec<(String, String)> {
-    let mut files = vec![("ABOUT.txt".to_owned(), about(report))];
-    for (format, name) in REPORTS {
-        files.push((name.to_owned(), report::render(report, format, options)));
+impl Bundle {
+    /// An archive with what happened, and what it was judged by.
+    ///
+    /// # Errors
+    /// When it cannot be packed.
+    pub(super) fn of(recorded: &Recorded, texts: &Texts) -> std::io::Result<Bundle> {
+        let mut bundle = Bundle {
+            archive: ZipWriter::new(Cursor::new(Vec::new())),
+            sums: String::new(),
+        };
+        bundle.add("run.record.json", |file| {
+            record::write_to(recorded, texts, BufWriter::new(file))
+        })?;
+        for (operation, contract) in &recorded.contracts {
+            let name = format!("contracts/{}.yaml", plain(operation));
+            bundle.add_text(&name, &contract.to_yaml())?;
+        }
+        for (id, text) in texts.iter() {
+            let parts: Vec<String> = id.split('/').map(plain).collect();
+            bundle.add_text(&format!("scenarios/{}.yaml", parts.join("/")), text)?;
+        }
+        Ok(bundle)
     }
-    files.push(("run.record.json".to_owned(), record::text(recorded, texts)));
-    for (operation, contract) in &recorded.contracts {
-        files.push((
-            format!("contracts/{}.yaml", plain(operation)),
-            contract.to_yaml(),
-        ));
+
+    /// Adds the reports and the checksums, and writes the file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn finish(
+        mut self,
+        report: &Report,
+        options: &Options,
+        path: &Path,
+    ) -> std::io::Result<()> {
+        self.add_text("ABOUT.txt", &about(report))?;
+        for (format, name) in REPORTS {
+            self.add_text(name, &report::render(report, format, options))?;
+        }
+        let sums = std::mem::take(&mut self.sums);
+        self.add_text("SHA256SUMS", &sums)?;
+        let bytes = self.archive.finish()?.into_inner();
+        files::create(path)?.write_all(&bytes)
     }
-    for (id, text) in texts.iter() {
-        let parts: Vec<String> = id.split('/').map(plain).collect();
-        files.push((
-            format!("scenarios/{}.yaml", parts.join("/")),
-            text.to_owned(),
-        ));
+
+    fn add_text(&mut self, name: &str, text: &str) -> std::io::Result<()> {
+        self.add(name, |file| file.write_all(text.as_bytes()))
     }
-    let sums: String = files
-        .iter()
-        .map(|(name, text)| format!("{}  {name}\n", hex(&Sha256::digest(text))))
-        .collect();
-    files.push(("SHA256SUMS".to_owned(), sums));
-    files
+
+    fn add(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut Summed<'_>) -> std::io::Result<()>,
+    ) -> std::io::Result<()> {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        self.archive.start_file(name, options)?;
+        let mut file = Summed {
+            archive: &mut self.archive,
+            sum: Sha256::new(),
+        };
+        write(&mut file)?;
+        let sum = hex(&file.sum.finalize());
+        self.sums.push_str(&format!("{sum}  {name}\n"));
+        Ok(())
+    }
+}
+
+/// A file of the archive, with the checksum of what was written.
+struct Summed<'a> {
+    archive: &'a mut ZipWriter<Cursor<Vec<u8>>>,
+    sum: Sha256,
+}
+
+impl Write for Summed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.archive.write(bytes)?;
+        self.sum.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.archive.flush()
+    }
 }
 
 fn about(report: &Report) -> String {
@@ -112,20 +149,6 @@ fn commands(report: &Report) -> Vec<String> {
         }
     }
     commands
-}
-
-fn archive(files: &[(String, String)], path: &Path) -> std::io::Result<()> {
-    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
-    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
-    for (name, text) in files {
-        archive.start_file(name.as_str(), options)?;
-        archive.write_all(text.as_bytes())?;
-    }
-    let bytes = archive.finish()?.into_inner();
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    std::fs::write(path, bytes)
 }
 
 /// A name as a part of a path that stays where it is.

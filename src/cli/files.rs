@@ -9,6 +9,8 @@ use crate::report::{self, Options};
 use crate::scenario::client::ClientScenario;
 use crate::scenario::{self, Scenario};
 use crate::yaml::{Diagnostic, Source, Span};
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -148,10 +150,48 @@ pub fn write_reports(report: &Report, files: &[ReportFile], options: &Options) -
 /// # Errors
 /// Whatever the system says.
 pub fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    create(path)?.write_all(text.as_bytes())
+}
+
+/// Makes an empty file, and the folders that lead to it.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn create(path: &Path) -> std::io::Result<File> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    std::fs::write(path, text)
+    File::create(path)
+}
+
+/// Writes a file so that at any moment the whole of the old one or the whole of the new one is there,
+/// whatever becomes of the process or the machine.
+///
+/// # Errors
+/// Whatever the system says.
+pub fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    std::fs::create_dir_all(folder)?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = folder.join(name);
+    let written = std::fs::File::create(&new).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    });
+    let moved = written.and_then(|()| std::fs::rename(&new, path));
+    if moved.is_err() {
+        let _ = std::fs::remove_file(&new);
+    }
+    moved?;
+    // That the new name is kept is up to the folder.
+    if cfg!(unix) {
+        std::fs::File::open(folder)?.sync_all()?;
+    }
+    Ok(())
 }
 
 /// A text that somebody else wrote, as it may stand in a comment.
@@ -161,7 +201,7 @@ pub fn on_one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ReportFile, id, write_reports};
+    use super::{ReportFile, id, replace, write_reports};
     use crate::grade::{Report, RunInfo};
     use crate::report::{Format, Options};
     use std::path::{Path, PathBuf};
@@ -169,6 +209,23 @@ mod tests {
     #[test]
     fn the_id_of_a_scenario_is_its_path() {
         assert_eq!(id(Path::new("race/burst.yaml")), "race/burst");
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("state.json");
+        replace(&file, "old").expect("it is written");
+        replace(&file, "new").expect("it is replaced");
+        assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "new");
+        let there = std::fs::read_dir(folder.path()).expect("it is a folder");
+        assert_eq!(there.count(), 1, "nothing else is left");
+        // A folder cannot be replaced by a file.
+        assert!(replace(folder.path(), "x").is_err());
+        let beside = std::fs::read_dir(folder.path().parent().expect("a parent"));
+        let mut beside = beside.expect("it is a folder").filter_map(Result::ok);
+        let new = format!(".{}.new", std::process::id());
+        assert!(!beside.any(|entry| entry.file_name().to_string_lossy().ends_with(&new)));
     }
 
     #[test]

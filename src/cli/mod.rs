@@ -10,6 +10,7 @@ pub mod cleanup;
 pub mod client;
 pub mod compare;
 mod crash;
+pub mod deferred;
 mod dry_run;
 pub mod exit;
 pub mod explain;
@@ -22,12 +23,14 @@ pub mod list;
 mod many;
 pub mod matrix;
 pub mod merge;
+mod observe;
 mod places;
 pub mod policy;
 mod present;
 pub mod progress;
 pub mod record;
 pub mod report;
+pub mod resume;
 pub mod run;
 mod schema;
 mod screen;
@@ -70,6 +73,7 @@ pub fn main() -> ExitCode {
 fn obey(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::Resume(args) => resume::resume(&args),
         Command::Check(args) => check::check(args),
         Command::Init(args) => init::init(&args),
         Command::Demo(args) => run::demo(args),

@@ -1,11 +1,12 @@
 //! The end of the line: what happened is judged, shown, and written where it was asked for.
 
 use super::args::Output;
+use super::bundle::Bundle;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::gate::{self, Known};
 use super::record::{Recorded, Texts};
-use super::{bundle, files, screen, write_contract};
+use super::{files, screen, write_contract};
 use crate::grade::Report;
 use crate::report::console::{self, Detail, Look};
 
@@ -23,22 +24,32 @@ pub(super) struct Presented {
 /// # Errors
 /// When nothing can be shown, or a list of what is known cannot be read.
 pub(super) fn present(
-    recorded: &Recorded,
+    recorded: Recorded,
     texts: &Texts,
     output: &Output,
     narrowed: bool,
     mut failures: Vec<Failure>,
 ) -> Result<Presented, Failure> {
-    let mut report = recorded.report();
-    let complaints = Known::read(&output.gate)?.apply(&mut report, narrowed);
-    if let Some(file) = &output.bundle {
-        let options = output.options();
-        failures.extend(bundle::write(&report, recorded, texts, &options, file).err());
-    }
-    if let Some(file) = &output.write_contract {
-        failures.extend(write_contract::write(recorded, file).err());
-    }
+    let known = Known::read(&output.gate)?;
     let options = output.options();
+    let bundle = output
+        .bundle
+        .as_deref()
+        .map(|file| (file, Bundle::of(&recorded, texts)));
+    if let Some(file) = &output.write_contract {
+        failures.extend(write_contract::write(&recorded, file).err());
+    }
+    let mut report = recorded.into_report();
+    let complaints = known.apply(&mut report, narrowed);
+    if let Some((file, bundle)) = bundle {
+        let written = bundle.and_then(|bundle| bundle.finish(&report, &options, file));
+        failures.extend(written.err().map(|problem| {
+            Failure::Unable(format!(
+                "cannot write the bundle to {}: {problem}",
+                file.display()
+            ))
+        }));
+    }
     failures.extend(files::write_reports(&report, &output.reports, &options));
     let look = Look {
         color: true,

@@ -7,7 +7,7 @@ use super::failure::Failure;
 use super::{files, run};
 use crate::contract::{self, Contract};
 use crate::grade::{self, Judged, Report, RoundsOf, RunInfo};
-use crate::judge::{self, Finding, Meetings};
+use crate::judge::{self, Finding, Meetings, Seen};
 use crate::scenario::client::{ClientScenario, is_client};
 use crate::scenario::{self, Expectation, Scenario, library};
 use crate::transcript::Transcript;
@@ -15,7 +15,8 @@ use crate::yaml::{self, Source};
 pub use client::RecordedClient;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,22 +58,41 @@ pub struct RecordedCase {
 impl Recorded {
     /// Judges and grades the run under its contracts: the same record has the same report.
     pub fn report(&self) -> Report {
-        let judged = self.cases.iter().map(|case| self.judged(case)).collect();
-        let headlines = self.headlines.iter().cloned().chain(self.places());
-        let clients = self.clients.iter();
-        let clients = clients.map(|case| case.judged(self.contracts.get(&case.operation)));
-        let mut about = self.about.clone();
-        about.target = match (&about.client, self.cases.is_empty()) {
+        self.clone().into_report()
+    }
+
+    /// The report, into which goes what happened: a long run is not in memory twice.
+    pub fn into_report(self) -> Report {
+        let places = self.places();
+        let Recorded {
+            mut about,
+            mut headlines,
+            contracts,
+            cases,
+            clients,
+        } = self;
+        headlines.extend(places);
+        about.target = match (&about.client, cases.is_empty()) {
             (None, _) => about.target,
             (Some(_), true) => format!("a client of {}", about.target),
             (Some(_), false) => format!("{} and a client of it", about.target),
         };
+        let judged = cases.into_iter().map(|case| {
+            let contract = contracts.get(&case.operation);
+            case.into_judged(contract)
+        });
+        let judged: Vec<Judged> = judged.collect();
+        headlines.extend(in_front(&contracts, &judged));
+        let judged_clients = clients.into_iter().map(|case| {
+            let contract = contracts.get(&case.operation);
+            case.into_judged(contract)
+        });
         grade::grade_sides(
             about,
             judged,
-            clients.collect(),
-            &self.contracts,
-            headlines.collect(),
+            judged_clients.collect(),
+            &contracts,
+            headlines,
         )
     }
 
@@ -106,29 +126,6 @@ impl Recorded {
         contract.map_or_else(Vec::new, |contract| case.judged_under(contract))
     }
 
-    fn judged(&self, recorded: &RecordedCase) -> Judged {
-        let RecordedCase {
-            operation,
-            scenario,
-            transcript,
-            ..
-        } = recorded;
-        let case = &scenario.cases[recorded.case];
-        let contract = self.contracts.get(operation);
-        Judged {
-            operation: operation.clone(),
-            scenario: Arc::clone(scenario),
-            case: recorded.case,
-            skipped: recorded.why_skipped(),
-            transcript: match contract {
-                Some(contract) => judge::reclassified(case, contract, transcript),
-                None => transcript.clone(),
-            },
-            findings: self.found(recorded),
-            runs: recorded.runs.clone(),
-        }
-    }
-
     /// Holds every operation to another contract than the run was made under.
     pub fn hold_to(&mut self, contract: &Contract) {
         for case in &mut self.cases {
@@ -153,12 +150,47 @@ impl Recorded {
     }
 }
 
+/// What stands in front of the operations.
+fn in_front(contracts: &BTreeMap<String, Contract>, judged: &[Judged]) -> Vec<String> {
+    let seen = judged.iter().filter_map(|own| {
+        Some(Seen {
+            operation: &own.operation,
+            case: &own.scenario.cases[own.case],
+            contract: contracts.get(&own.operation)?,
+            transcript: &own.transcript,
+        })
+    });
+    judge::in_front(&seen.collect::<Vec<_>>())
+}
+
 impl RecordedCase {
     /// Why it does not apply, whether that was known before the run or found out in it.
     pub fn why_skipped(&self) -> Option<String> {
         self.skip
             .clone()
             .or_else(|| self.transcript.not_applicable.clone())
+    }
+
+    fn into_judged(self, contract: Option<&Contract>) -> Judged {
+        let skipped = self.why_skipped();
+        let case = &self.scenario.cases[self.case];
+        let (transcript, findings) = match contract {
+            Some(contract) => {
+                let findings = self.judged_under(contract);
+                let transcript = judge::reclassified(case, contract, self.transcript);
+                (transcript, findings)
+            }
+            None => (self.transcript, Vec::new()),
+        };
+        Judged {
+            operation: self.operation,
+            scenario: self.scenario,
+            case: self.case,
+            skipped,
+            transcript,
+            findings,
+            runs: self.runs,
+        }
     }
 
     /// Its findings under a contract; none where it does not apply.
@@ -188,6 +220,12 @@ impl Texts {
     /// When a file cannot be read.
     pub fn of(scenarios: &[Arc<Scenario>], own: Option<&Path>) -> Result<Texts, Failure> {
         Texts::of_ids(scenarios.iter().map(|scenario| scenario.id.as_str()), own)
+    }
+
+    /// Those of these scenarios alone.
+    pub fn only(&self, ids: &BTreeSet<&str>) -> Texts {
+        let of = |id: &&str| Some(((*id).to_owned(), self.0.get(*id)?.clone()));
+        Texts(ids.iter().filter_map(of).collect())
     }
 
     fn of_ids<'a>(
@@ -285,7 +323,7 @@ struct Writing<'a> {
     clients: Vec<client::Writing<'a>>,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct WrittenScenario {
     digest: String,
@@ -321,7 +359,12 @@ struct WritingCase<'a> {
 /// # Errors
 /// When the file cannot be written.
 pub fn write(recorded: &Recorded, texts: &Texts, path: &Path) -> Result<(), Failure> {
-    files::write(path, &text(recorded, texts)).map_err(|problem| {
+    let written = files::create(path).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        write_to(recorded, texts, &mut file)?;
+        file.flush()
+    });
+    written.map_err(|problem| {
         Failure::Unable(format!(
             "cannot write the record to {}: {problem}",
             path.display()
@@ -329,8 +372,11 @@ pub fn write(recorded: &Recorded, texts: &Texts, path: &Path) -> Result<(), Fail
     })
 }
 
-/// The run as the text of a file.
-pub fn text(recorded: &Recorded, texts: &Texts) -> String {
+/// Writes the text of the file.
+///
+/// # Errors
+/// Whatever the writer says.
+pub fn write_to(recorded: &Recorded, texts: &Texts, mut writer: impl Write) -> std::io::Result<()> {
     let writing = Writing {
         record: FORMAT,
         idemspec: &recorded.about.idemspec,
@@ -360,10 +406,8 @@ pub fn text(recorded: &Recorded, texts: &Texts) -> String {
             .map(RecordedClient::writing)
             .collect(),
     };
-    let mut text =
-        serde_json::to_string(&writing).expect("every map of a record has text for keys");
-    text.push('\n');
-    text
+    serde_json::to_writer(&mut writer, &writing)?;
+    writer.write_all(b"\n")
 }
 
 /// Reads a recorded run, with the texts of its scenarios.
@@ -371,7 +415,14 @@ pub fn text(recorded: &Recorded, texts: &Texts) -> String {
 /// # Errors
 /// When the file is no record, is one of another format, or was changed.
 pub fn read(path: &Path) -> Result<(Recorded, Texts), Failure> {
-    let source = files::read(path)?;
+    read_text(&*files::read(path)?)
+}
+
+/// Reads a recorded run out of a text.
+///
+/// # Errors
+/// As for [`read`].
+pub fn read_text(source: &Source) -> Result<(Recorded, Texts), Failure> {
     let bad = |why: String| Failure::Usage(format!("{}: {why}", source.name));
     let head: Head = serde_json::from_str(&source.text)
         .map_err(|problem| bad(format!("it is no recorded run: {problem}")))?;

@@ -42,6 +42,6 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
             contract::chosen(name, &read).map_err(|problem| Failure::BadFiles(vec![problem]))?;
         recorded.hold_to(&contract);
     }
-    let presented = present(&recorded, &texts, &args.output, false, Vec::new())?;
+    let presented = present(recorded, &texts, &args.output, false, Vec::new())?;
     Ok(presented.exit)
 }

@@ -2,28 +2,30 @@
 
 use super::again;
 use super::args::{DemoArgs, Output, RunArgs, Selection};
+use super::deferred::{self, Deferred, FirstHalf};
 use super::dry_run;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::gate::Known;
 use super::many;
 use super::merge;
+use super::observe::{Observed, Subject, observe};
 use super::places;
 use super::present::present;
 use super::progress::{Callback, Progress};
-use super::record::{self, Recorded, RecordedCase, Texts};
+use super::record::{self, Recorded, Texts};
 use super::screen;
 use super::select;
-use super::server::{self, Repeatable, Started};
+use super::server::{self, Repeatable};
 use super::stage::{self, Kept, Stage};
 use super::target::{self, Ready};
 use super::vantage;
 use crate::contract::Contract;
 use crate::demo;
 use crate::demo::policy::KeyPolicy;
-use crate::grade::{Report, RunInfo};
+use crate::grade::Report;
 use crate::plan::{self, Plan};
-use crate::runner::{Agreement, RunResult, Runner};
+use crate::runner::{Agreement, Runner};
 use crate::scenario::Scenario;
 use crate::target::sink::Stable;
 use crate::target::{HttpVersion, Target};
@@ -60,6 +62,10 @@ struct Job {
     start_at: Option<SystemTime>,
     /// What is agreed on, if several places make the same run.
     agreement: Option<Agreement>,
+    /// Where is kept what goes on another day.
+    defer: Option<PathBuf>,
+    /// What the variables of the target file were set to.
+    set: Vec<(String, String)>,
     /// Where all that is made is written down at once.
     ledger: Option<PathBuf>,
     /// Where the run is written down.
@@ -115,6 +121,8 @@ fn one(
         record: args.record.as_deref().map(own),
         start_at: args.start_at.filter(|_| agreement.is_none()),
         agreement,
+        defer: args.defer.as_deref().map(own),
+        set: args.access.filling.set.clone(),
         ledger: args.ledger.as_deref().map(own),
     };
     runtime()?.block_on(carry_out(&job, output))
@@ -219,11 +227,11 @@ impl Trial {
         let (stage, job) = Box::pin(demo_job(self)).await?;
         let silent: Callback = Box::new(|_, _, _| {});
         let recorded = match planned(&job) {
-            Ok(plan) => Box::pin(observe(&job, &plan, 0, &silent, |_| {})).await,
+            Ok(plan) => Box::pin(observed(&job, &plan, 0, &silent, |_| {})).await,
             Err(failure) => Err(failure),
         };
         stage.clear().await;
-        recorded
+        recorded.map(|observed| observed.recorded)
     }
 }
 
@@ -257,6 +265,8 @@ async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
         selection,
         start_at: None,
         agreement: None,
+        defer: None,
+        set: Vec::new(),
         ledger: None,
         allow_hosts: Vec::new(),
         check: false,
@@ -280,6 +290,7 @@ fn planned(job: &Job) -> Result<Plan, Failure> {
         &job.scenarios,
         &plan::Selection {
             operations: job.selection.operation.clone(),
+            defer: job.defer.is_some(),
             ..plan::Selection::default()
         },
     );
@@ -303,6 +314,9 @@ async fn carry_out(job: &Job, output: &Output) -> Result<(Exit, Option<Report>),
         return Ok((Exit::Clean, None));
     }
     Known::read(&output.gate)?;
+    if let Some(file) = &job.defer {
+        deferred::refuse_waiting(file)?;
+    }
     if let Some(wait) = job
         .start_at
         .and_then(|at| at.duration_since(SystemTime::now()).ok())
@@ -317,9 +331,9 @@ async fn carry_out(job: &Job, output: &Output) -> Result<(Exit, Option<Report>),
     for turn in 0..job.selection.repeat.unwrap_or(1) {
         let progress = Progress::new(output.quiet);
         let watch = progress.callback();
-        let recorded = observe(job, &plan, turn, &watch, server::stop_on_interrupt).await;
+        let observed = observed(job, &plan, turn, &watch, server::stop_on_interrupt).await;
         progress.finish();
-        let recorded = recorded?;
+        let recorded = defer(job, observed?)?;
         let is_over = recorded.about.stopped.is_some();
         runs.push(recorded);
         if is_over {
@@ -337,8 +351,72 @@ async fn carry_out(job: &Job, output: &Output) -> Result<(Exit, Option<Report>),
     }
     let failures = failed.into_iter().collect();
     let narrowed = job.selection.narrows();
-    let presented = present(&recorded, &job.texts, output, narrowed, failures)?;
-    Ok((presented.exit, Some(presented.report)))
+    let only_deferred = only_deferred(job, &recorded);
+    let presented = present(recorded, &job.texts, output, narrowed, failures)?;
+    let exit = match presented.exit {
+        // All of it goes on another day: that nothing was shown today is as it was meant.
+        Exit::Unable if only_deferred => Exit::Clean,
+        exit => exit,
+    };
+    Ok((exit, Some(presented.report)))
+}
+
+/// One run of the job. `turn` counts repetitions, from 0.
+async fn observed(
+    job: &Job,
+    plan: &Plan,
+    turn: u32,
+    progress: &Callback,
+    starting: impl FnOnce(&Arc<Runner>),
+) -> Result<Observed, Failure> {
+    let first_seed = job
+        .selection
+        .seed
+        .unwrap_or_else(|| u64::from(std::process::id()));
+    let subject = Subject {
+        ready: &job.ready,
+        allow_hosts: &job.allow_hosts,
+        check: job.check,
+        again: &job.again,
+        places: &job.places,
+        ledger: job.ledger.as_deref(),
+        repeatable: Repeatable {
+            seed: first_seed.wrapping_add(u64::from(turn)),
+            agreement: job.agreement.clone(),
+            origin: None,
+            effort: job.selection.effort.effort(),
+        },
+    };
+    observe(subject, plan, &BTreeMap::new(), progress, starting).await
+}
+
+/// Writes down what goes on another day, and leaves it out of today's report.
+fn defer(job: &Job, observed: Observed) -> Result<Recorded, Failure> {
+    let Some(file) = &job.defer else {
+        return Ok(observed.recorded);
+    };
+    let first = FirstHalf {
+        set: job.set.clone(),
+        allow_hosts: job.allow_hosts.clone(),
+        digest: job.ready.digest.clone(),
+        places: job.places.clone(),
+    };
+    let (today, later) = Deferred::split(observed, &job.texts, first);
+    match later {
+        Some(later) => later.write(file)?,
+        None => screen::remark(&format!(
+            "nothing has to grow old for longer than the run lasts: {} was not written",
+            file.display()
+        )),
+    }
+    Ok(today)
+}
+
+/// Whether keys were made for another day, and nothing else was to run.
+fn only_deferred(job: &Job, recorded: &Recorded) -> bool {
+    job.defer.as_ref().is_some_and(|file| file.exists())
+        && recorded.about.stopped.is_none()
+        && recorded.cases.iter().all(|case| case.skip.is_some())
 }
 
 pub(super) fn unknown_operation(wanted: &str, target: &Target) -> Failure {
@@ -349,117 +427,6 @@ pub(super) fn unknown_operation(wanted: &str, target: &Target) -> Failure {
             "there is no operation `{wanted}`: the target has {}",
             names().collect::<Vec<_>>().join(", ")
         ),
-    })
-}
-
-/// Runs the plan: what is judged comes out, and nothing is judged yet.
-///
-/// `turn` counts repetitions, from 0; `starting` is given the runner before it runs.
-async fn observe(
-    job: &Job,
-    plan: &Plan,
-    turn: u32,
-    progress: &Callback,
-    starting: impl FnOnce(&Arc<Runner>),
-) -> Result<Recorded, Failure> {
-    let Ready {
-        target,
-        contracts,
-        file,
-        ports,
-        ..
-    } = job.ready.clone();
-    let first_seed = job
-        .selection
-        .seed
-        .unwrap_or_else(|| u64::from(std::process::id()));
-    let seed = first_seed.wrapping_add(u64::from(turn));
-    let began = Instant::now();
-    let mut about = RunInfo {
-        idemspec: env!("CARGO_PKG_VERSION").to_owned(),
-        format: FORMAT,
-        started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-        target: target.name.clone(),
-        contract: contract_names(&contracts),
-        file: file.clone(),
-        again: job.again.clone(),
-        places: job.places.clone(),
-        seed,
-        ..RunInfo::default()
-    };
-    let Started { runner, base_urls } = server::start(
-        target,
-        &file,
-        &contracts,
-        job.allow_hosts.clone(),
-        Repeatable {
-            seed,
-            agreement: job.agreement.clone(),
-            effort: job.selection.effort.effort(),
-        },
-        ports,
-        starting,
-    )
-    .await?;
-    about.base_urls = base_urls;
-    if let Some(file) = &job.ledger {
-        runner.keep_ledger(file).map_err(|problem| {
-            Failure::Unable(format!(
-                "cannot write the ledger to {}: {problem}",
-                file.display()
-            ))
-        })?;
-    }
-    if job.check {
-        progress("check", 0, 0);
-        let checked = runner.check(plan, false).await;
-        about.stopped = match runner.is_stopped() {
-            true => Some("it was told to stop".to_owned()),
-            false => checked.stops(),
-        };
-        about.check = checked.lines;
-    }
-    if about.stopped.is_some() {
-        runner.clean_up().await;
-        runner.stop_server().await;
-        about.requests = runner.requests();
-        about.took_micros = micros(began);
-        return Ok(Recorded {
-            about,
-            headlines: Vec::new(),
-            contracts,
-            cases: Vec::new(),
-            clients: Vec::new(),
-        });
-    }
-    let RunResult {
-        transcripts,
-        requests,
-        stopped,
-        headlines,
-    } = runner.run(plan, progress).await;
-    runner.stop_server().await;
-    about.requests = requests;
-    about.stopped = stopped;
-    about.took_micros = micros(began);
-    let cases = plan
-        .cases
-        .iter()
-        .zip(transcripts)
-        .map(|(planned, transcript)| RecordedCase {
-            operation: planned.subject.clone(),
-            scenario: Arc::clone(&planned.scenario),
-            case: planned.case,
-            skip: planned.skip.clone(),
-            runs: Vec::new(),
-            transcript,
-        });
-    Ok(Recorded {
-        about,
-        headlines,
-        contracts,
-        cases: cases.collect(),
-        clients: Vec::new(),
     })
 }
 

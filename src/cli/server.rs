@@ -6,7 +6,7 @@ use super::screen;
 use super::target;
 use crate::contract::Contract;
 use crate::judge;
-use crate::runner::{self, Agreement, Effort, Runner, Setup};
+use crate::runner::{self, Agreement, Effort, Origin, Runner, Setup};
 use crate::target::Target;
 use crate::target::port::Ports;
 use std::collections::BTreeMap;
@@ -27,6 +27,8 @@ pub(super) struct Repeatable {
     pub(super) seed: u64,
     /// What is agreed on, if several places make the same run.
     pub(super) agreement: Option<Agreement>,
+    /// The run of which this is the second half.
+    pub(super) origin: Option<Origin>,
     /// How hard to look for races.
     pub(super) effort: Effort,
 }
@@ -37,6 +39,7 @@ impl Repeatable {
         Repeatable {
             seed,
             agreement: None,
+            origin: None,
             effort: Effort::default(),
         }
     }
@@ -75,6 +78,7 @@ pub(super) async fn start(
         allow_hosts,
         seed: repeatable.seed,
         agreement: repeatable.agreement,
+        origin: repeatable.origin,
         ports,
         shown: judge::so_far,
         effort: repeatable.effort,

@@ -13,6 +13,8 @@ use crate::target::parse::{Environment, Loaded, Options, load};
 use crate::target::port::Ports;
 use crate::yaml::{self, Diagnostic, Source};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
+use sha2::{Digest, Sha256};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +38,8 @@ pub struct Ready {
     pub warnings: Vec<Diagnostic>,
     /// The file's name.
     pub file: String,
+    /// A digest of the file, and of those that it builds on.
+    pub digest: String,
     /// The ports of a server that runs already.
     pub ports: Option<Ports>,
 }
@@ -57,6 +61,24 @@ impl Environment for Surroundings {
             name: beside.display().to_string(),
             text,
         })
+    }
+}
+
+/// The surroundings, with a digest of all that was read.
+struct Read<'a> {
+    from: &'a Surroundings,
+    digest: RefCell<Sha256>,
+}
+
+impl Environment for Read<'_> {
+    fn var(&self, name: &str) -> Option<String> {
+        self.from.var(name)
+    }
+
+    fn file(&self, path: &Path, from: &str) -> Result<Source, String> {
+        let source = self.from.file(path, from)?;
+        self.digest.borrow_mut().update(&source.text);
+        Ok(source)
     }
 }
 
@@ -223,8 +245,12 @@ fn ready(
     contract: Option<Contract>,
 ) -> Result<Ready, Failure> {
     let file = source.name.clone();
-    let Loaded { target, warnings } =
-        load(source, options, surroundings).map_err(Failure::BadFiles)?;
+    let read = Read {
+        from: surroundings,
+        digest: RefCell::new(Sha256::new_with_prefix(&source.text)),
+    };
+    let Loaded { target, warnings } = load(source, options, &read).map_err(Failure::BadFiles)?;
+    let digest = read.digest.into_inner().finalize();
     let contracts = contracts(&target, contract, surroundings)?;
     let keyless = without_a_key(&target, &contracts);
     if !keyless.is_empty() {
@@ -235,6 +261,7 @@ fn ready(
         contracts,
         warnings,
         file,
+        digest: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
         ports: None,
     })
 }

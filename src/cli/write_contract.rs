@@ -350,7 +350,7 @@ impl Search {
                 continue;
             }
             let own = &case.scenario.cases[case.case];
-            let transcript = judge::reclassified(own, &self.contract, &case.transcript);
+            let transcript = judge::reclassified(own, &self.contract, case.transcript.clone());
             for exchange in transcript.rounds.iter().flat_map(|round| &round.exchanges) {
                 if !steps.contains(&exchange.step.as_str()) {
                     continue;

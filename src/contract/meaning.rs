@@ -10,7 +10,7 @@ pub use situation::{Earlier, Foreign, Identity, Relation, SKEW_OF_PLACES, Situat
 use super::behaviour::{Behaviour, Kind};
 use super::{
     AfterFailure, Contract, FailureClass, OperationScope, Precedence, PrincipalScope, Promised,
-    same_body,
+    gateway, same_body,
 };
 use crate::outcome::{Meaning, Outcome};
 use crate::transcript::{Exchange, Response, Round};
@@ -59,15 +59,30 @@ fn decide(
     if let Some(meaning) = specific(contract, situation, exchange, response) {
         return meaning.into();
     }
+    if gateway(response).is_some() {
+        return match status {
+            429 | 503 => Meaning::RateLimited.into(),
+            // What the API would have said, nobody knows.
+            _ => Outcome::of(&[
+                Meaning::Executed,
+                Meaning::Replayed,
+                Meaning::InFlight,
+                Meaning::ServerError,
+            ]),
+        };
+    }
     if matches!(status, 401 | 403 | 407) {
         return Meaning::Unauthorized.into();
     }
     let marked = is_marked(contract, situation, exchange, response);
-    let is_stored = |class, failure: Meaning| {
+    // The same failure as before, which may be the stored one where the contract says so.
+    let is_same = |failure: Meaning| {
         situation.relation == Relation::Same
             && matches!(situation.earlier, Earlier::Ended(outcome) if outcome.may_be(failure) || outcome.may_be(Meaning::ReplayedFailure))
             && first_status == Some(status)
-            && contract.after(class).value == Some(AfterFailure::Stored)
+    };
+    let is_stored = |class, failure: Meaning| {
+        is_same(failure) && contract.after(class).value == Some(AfterFailure::Stored)
     };
     if status == 429 {
         return match marked || is_stored(FailureClass::RateLimited, Meaning::RateLimited) {
@@ -83,6 +98,10 @@ fn decide(
             && matches!(situation.earlier, Earlier::InFlight | Earlier::Lost)
         {
             return Meaning::InFlight.into();
+        }
+        let says_nothing = contract.after(FailureClass::Server5xx).value.is_none();
+        if says_nothing && is_same(Meaning::ServerError) {
+            return Outcome::of(&[Meaning::ReplayedFailure, Meaning::ServerError]);
         }
         return Meaning::ServerError.into();
     }
@@ -241,7 +260,7 @@ fn refusal(
         || (ended_well && is_conflict_ref(contract, response, false))
         || (matches!(relation, Relation::Same | Relation::Reworded)
             && situation.earlier != Earlier::Nothing
-            && is_conflict_ref(contract, response, true))
+            && (situation.names_effect || is_conflict_ref(contract, response, true)))
     {
         return Meaning::Replayed.into();
     }

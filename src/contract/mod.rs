@@ -4,6 +4,7 @@
 mod behaviour;
 mod complete;
 mod failure;
+mod gateway;
 mod key;
 mod likeness;
 mod marker;
@@ -20,6 +21,7 @@ mod write;
 pub use crate::xml::XmlPath;
 pub use behaviour::{Behaviour, BodyRelation, Kind, RetryAfter, StatusPattern, written};
 pub use failure::{AfterFailure, FailureClass, RetryRules, TransientSignal};
+pub use gateway::gateway;
 pub use key::{Companion, CompanionForm, Encoding, KeyKind, KeyRules, Required, Unit};
 pub use likeness::{remove, same_body};
 pub use marker::ReplayMarker;

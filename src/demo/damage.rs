@@ -26,6 +26,24 @@ const fn surely(breaks: &'static [&'static str]) -> Damage {
     }
 }
 
+/// One list behind the other, which have so many expectations in all.
+const fn joined<const ALL: usize>(
+    one: &[&'static str],
+    other: &[&'static str],
+) -> [&'static str; ALL] {
+    let mut all = [""; ALL];
+    let mut at = 0;
+    while at < ALL {
+        all[at] = if at < one.len() {
+            one[at]
+        } else {
+            other[at - one.len()]
+        };
+        at += 1;
+    }
+    all
+}
+
 /// What a flaw breaks.
 pub(super) fn damage(flaw: Flaw) -> Damage {
     match flaw {
@@ -46,6 +64,11 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "run/ledger/item-5/same-response:ledger",
                 "race/edge/item-5/effects-at-most",
                 "race/edge/item-5/one-resource:first+edge+later",
+                "race/during/item-5/effects-at-most",
+                "race/during/item-5/keeps:in-progress",
+                "race/during/item-5/one-resource:first+during+later",
+                "race/during/item-5/outcome-never:during",
+                "race/pool/item-5/effects-at-most",
             ],
         },
         Flaw::StoresNoFingerprint => surely(&[
@@ -431,11 +454,19 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "auth/other-tenant#*/item-4/keeps:other-principal",
             "auth/other-tenant#*/item-4/outcome-is:theirs",
         ]),
-        Flaw::SharesKeysBetweenMethods => surely(&[
-            "scope/other-operation#method/item-4/exists:second",
-            "scope/other-operation#method/item-4/keeps:other-operation",
-            "scope/other-operation#method/item-4/outcome-never:second",
-        ]),
+        Flaw::SharesKeysBetweenMethods => Damage {
+            breaks: &[
+                "scope/other-operation#method/item-4/exists:second",
+                "scope/other-operation#method/item-4/keeps:other-operation",
+                "scope/other-operation#method/item-4/outcome-never:second",
+            ],
+            // Another operation on the path of a change is another method.
+            may_break: &[
+                "change-payment:scope/other-operation#operation/item-4/exists:second",
+                "change-payment:scope/other-operation#operation/item-4/keeps:other-operation",
+                "change-payment:scope/other-operation#operation/item-4/outcome-never:second",
+            ],
+        },
         Flaw::FlattensStatusTo200 => surely(&[
             "crash/restart/item-5/same-response:again",
             "auth/refused-first#*/item-5/same-response:again",

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use bytes::Bytes;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::answer::{Answer, Problem, status};
 use super::call::{Call, Slot};
@@ -183,7 +183,9 @@ impl Keyed {
             return Ok(Answer::refusal(Problem::TooLarge, detail, look, None));
         }
         let made = made(&stored.answer).filter(|_| stored.answer.status.is_success());
+        // What a batch has made is several things.
         if let (Deleted::Refuse(look), Some(id)) = (&policy.deleted, &made)
+            && !matches!(call.command, Command::Batch(_))
             && self.find_made(call.tenant, id.clone()).await?.is_none()
         {
             let detail = "What this key has made is deleted.";
@@ -214,7 +216,12 @@ impl Keyed {
             }
             (Gives::Reference(number), Some(id)) => {
                 answer.status = status(*number);
-                answer.body = Bytes::from(json!({ "id": id }).to_string());
+                let mut names = Map::from_iter([("id".to_owned(), Value::from(id))]);
+                if let Some(change) = change(&answer) {
+                    answer.location = Some(format!("/changes/{change}"));
+                    names.insert("change_id".to_owned(), Value::from(change));
+                }
+                answer.body = Bytes::from(Value::Object(names).to_string());
             }
             _ => {}
         }

@@ -86,6 +86,8 @@ fn operation(habit: Habit, line: &mut Line, key: &str) -> bool {
             1
         }
         Habit::RetriesForEver => u32::MAX,
+        // Two calls under one key count as one.
+        Habit::KeepsKeyForNextCall => ATTEMPTS - 1,
         _ => ATTEMPTS,
     };
     let mut number = 0;
@@ -149,8 +151,8 @@ fn is_retried(habit: Habit, status: u16) -> bool {
 /// How long to wait before the next attempt.
 fn pause(habit: Habit, attempt: u32, answer: Option<&Answer>) -> Duration {
     let own = match habit {
-        Habit::PausesAlike => return Duration::from_millis(100),
-        Habit::NeverPauses => return Duration::ZERO,
+        Habit::PausesAlike => Duration::from_millis(100),
+        Habit::NeverPauses => Duration::ZERO,
         Habit::RetriesForEver => varied(PAUSE),
         Habit::NeverCapsPauses => varied(PAUSE * 3_u32.pow(attempt)),
         Habit::RetriesAtOnceFirst if attempt == 0 => Duration::ZERO,

@@ -2,6 +2,7 @@
 
 use super::{CaseReport, Grade, GradedItem, RunInfo};
 use crate::checklist::ItemId;
+use crate::outcome::Meaning;
 use crate::scenario::OperationRole;
 use crate::verdict::Verdict;
 use std::collections::BTreeSet;
@@ -23,7 +24,11 @@ pub(super) fn found(
             .findings
             .iter()
             .any(|finding| finding.id == "effects-at-most" && finding.verdict == Verdict::Fail);
-        if exact && repeats {
+        let each = case.transcript.rounds.iter().all(|round| {
+            let mut repeats = round.of("again").chain(round.of("later"));
+            repeats.all(|exchange| exchange.outcome.may_be(Meaning::Executed))
+        });
+        if exact && repeats && each {
             headlines.push(format!(
                 "{}: every repeat makes a second effect; many further findings follow from this",
                 case.operation

@@ -5,7 +5,7 @@
 use super::ruling::Ruling;
 use super::view::{View, number, succeeded};
 use crate::scenario::{Bound, Marker, OperationRole, PrincipalRole, Step};
-use crate::transcript::{Exchange, ProbeFacts, Reading, ReadingKind, Shown};
+use crate::transcript::{Delivery, Exchange, ProbeFacts, Reading, ReadingKind, Shown};
 use std::collections::BTreeSet;
 
 /// What is claimed.
@@ -245,7 +245,15 @@ fn at_most(
                 number(late)
             ));
         }
-        return Ruling::broken(too_many(probe, most, units, shown, principal))
+        let sent = requests(view, claim.operation, marker);
+        let why = match units > sent as f64 {
+            true => format!(
+                "{}; that is more than the requests that were sent ({sent}): one request makes two effects, or something between us and the API sends again",
+                too_many(probe, most, units, shown, principal)
+            ),
+            false => too_many(probe, most, units, shown, principal),
+        };
+        return Ruling::broken(why)
             .seen_in(makers(view, claim.operation, marker))
             .weighing(units as u64);
     }
@@ -291,6 +299,17 @@ fn nothing_made(view: &View<'_>, claim: &Claim<'_>, probe: &ProbeFacts, marker: 
             probe.name
         ))
     }
+}
+
+/// How many requests were sent that could have made these effects.
+fn requests(view: &View<'_>, operation: OperationRole, marker: &str) -> usize {
+    let sent = view.round.exchanges.iter().filter(|exchange| {
+        exchange.operation == operation
+            && exchange.marker == marker
+            && exchange.lookup.is_none()
+            && exchange.delivery != Delivery::NotSent
+    });
+    sent.count()
 }
 
 fn too_many(

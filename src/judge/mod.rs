@@ -11,6 +11,7 @@ mod documented;
 mod effects;
 mod events;
 mod exists;
+mod in_front;
 mod in_time;
 mod keeps;
 mod nothing_foreign;
@@ -30,11 +31,13 @@ mod sample;
 mod state;
 mod straddled;
 mod tells_apart;
+mod told;
 mod two_resources;
 mod unaffected;
 mod vantage;
 mod view;
 
+pub use in_front::{Seen, in_front};
 pub use keeps::declared;
 pub use reach::{Reach, reach};
 pub use vantage::{Meetings, meetings};
@@ -52,19 +55,12 @@ use view::View;
 
 /// The transcript with the outcomes that responses have under the contract. While it ran, the runner
 /// knew less: what a 409 means shows when the request that was in its way has ended.
-pub fn reclassified(case: &Case, contract: &Contract, transcript: &Transcript) -> Transcript {
-    let mut transcript = transcript.clone();
-    let rounds = reclassify::rounds(contract, case, &transcript)
-        .into_iter()
-        .zip(&transcript.rounds)
-        .map(|(whole, recorded)| {
-            let mut round = recorded.clone();
-            round.exchanges = whole.round.exchanges;
-            round.exchanges.truncate(whole.own);
-            round
-        })
-        .collect();
-    transcript.rounds = rounds;
+pub fn reclassified(case: &Case, contract: &Contract, mut transcript: Transcript) -> Transcript {
+    let whole = reclassify::rounds(contract, case, &transcript);
+    for (round, mut whole) in transcript.rounds.iter_mut().zip(whole) {
+        whole.round.exchanges.truncate(whole.own);
+        round.exchanges = whole.round.exchanges;
+    }
     transcript
 }
 
@@ -187,6 +183,7 @@ fn rule(view: &View<'_>, check: &Check) -> Ruling {
         Check::TellsApart { of, from } => tells_apart::rule(view, of, from),
         Check::RetryAfter { of } => retry_after::rule(view, of),
         Check::Answered { of, within } => answered::rule(view, of, *within),
+        Check::Told { of } => told::rule(view, of),
         Check::Recovered { of, within } => recovered::rule(view, of, *within),
         Check::Unaffected { of, than, factor } => unaffected::rule(view, of, than, *factor),
         Check::Status { of, is } => plain::status(view, of, *is),

@@ -107,6 +107,7 @@ pub(super) fn transcript(rounds: Vec<Round>) -> Transcript {
             p99: millis(20),
         }),
         further_latencies: Vec::new(),
+        in_turn: None,
         settle: millis(100),
     }
 }

@@ -1,5 +1,6 @@
 //! One round as the checks see it: its exchanges with the outcomes of the contract that judges.
 
+use super::in_front::was_turned_away;
 use super::ruling::{Ruled, Ruling};
 use super::{backends, in_time, reclassify::Reclassified, rule};
 use crate::contract::{Contract, RetentionClock};
@@ -234,6 +235,20 @@ impl<'a> View<'a> {
     /// A burst whose copies were answered one after another is no burst.
     fn no_overlap(&self) -> Option<String> {
         self.round.bursts.iter().find_map(|facts| {
+            let is_flood = matches!(
+                self.case.step(&facts.step),
+                Some(Step::Burst {
+                    release: Release::Loose,
+                    ..
+                })
+            );
+            if facts.copies >= 2 && !is_flood {
+                let in_turn = self.transcript.in_turn.clone();
+                let why = in_turn.or_else(|| self.mostly_turned_away(&facts.step));
+                if why.is_some() {
+                    return why;
+                }
+            }
             let together = match self.case.step(&facts.step) {
                 Some(Step::Burst {
                     request, release, ..
@@ -249,6 +264,22 @@ impl<'a> View<'a> {
                     facts.step, facts.copies
                 )
             })
+        })
+    }
+
+    /// A burst of which most copies were turned away is none of its size.
+    fn mostly_turned_away(&self, step: &str) -> Option<String> {
+        let copies = self.round.of(step).count();
+        let turned = self
+            .round
+            .of(step)
+            .filter(|own| was_turned_away(own))
+            .count();
+        let reached = copies - turned;
+        (turned > 0 && (reached < 2 || reached < turned)).then(|| {
+            format!(
+                "of the {copies} copies of `{step}` {turned} were turned away before they reached the API, so that it was tried with {reached} only"
+            )
         })
     }
 

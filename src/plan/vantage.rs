@@ -127,11 +127,10 @@ mod tests {
         }
         let replays = left("${marker}", "replay/exact");
         assert!(!replays.is_empty());
-        for topic in [
-            "payload/", "scope/", "auth/", "failure/", "expiry/", "crash/", "lost/",
-        ] {
+        for topic in ["payload/", "scope/", "auth/", "expiry/", "crash/", "lost/"] {
             assert_eq!(left("${marker}", topic), [] as [String; 0], "{topic}");
         }
+        assert_eq!(left("${marker}", "failure/"), ["failure/hidden"]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::attempts;
 use super::clean::{clip, line, shorten};
 use crate::grade::CaseReport;
 use crate::judge::Finding;
+use crate::scenario::PrincipalRole;
 use crate::transcript::{EventDelivery, Exchange, Reading, ReadingKind, Response, Round, Shown};
 use comfy_table::{Cell, ContentArrangement, LineStyle, Table, TableStyle, presets};
 use std::fmt::Write;
@@ -157,6 +158,15 @@ pub(super) fn tables(round: &Round, marked: &[usize], all: bool, width: u16) -> 
     text
 }
 
+/// Whose effects a reading counts, in so many characters, and who read it if that was not the owner.
+pub(super) fn read_of(reading: &Reading, most: usize) -> String {
+    let marker = shorten(&reading.marker_name, most);
+    match reading.principal {
+        PrincipalRole::Owner => marker,
+        other => format!("{marker} as {} sees it", other.name()),
+    }
+}
+
 /// Which exchanges are shown, `most` at the most: all, or the marked ones and as many of the others as there is room
 /// for, in the order of sending.
 pub(super) fn chosen(count: usize, marked: &[usize], most: usize) -> Vec<usize> {
@@ -229,7 +239,7 @@ fn reading_row(reading: &Reading, start: Duration) -> Vec<Cell> {
         Cell::new(""),
         Cell::new(kind(&reading.kind)),
         Cell::new(shorten(&reading.probe, 40)),
-        Cell::new(shorten(&reading.marker_name, 40)),
+        Cell::new(read_of(reading, 40)),
         Cell::new(millis(reading.at, start)),
         Cell::new(shows(&reading.shows)),
     ]

@@ -2,6 +2,7 @@
 //! how long all that takes. What stands on a broken baseline shows nothing.
 
 use super::exchange;
+use super::insist::Hidden;
 use super::probe::{self, Counted, Subject};
 use super::round::{CaseContext, RoundRun, locked};
 use super::sighting::{ProbeSeen, mentions_request};
@@ -12,6 +13,9 @@ use crate::target::operation::Operation;
 use crate::transcript::{Ending, Exchange, Latency};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// From here on an effect is seen late.
+const LATE: Duration = Duration::from_millis(700);
 
 /// What the baseline found.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +31,8 @@ pub(super) struct Baseline {
     pub(super) natural: bool,
     /// The effect was there well before the answer: the work goes on after the write.
     pub(super) writes_early: bool,
+    /// The first answer hid what was done, and a retry was told.
+    pub(super) hidden: Option<Hidden>,
     /// What happened on the way, for whoever holds the target file against it.
     pub(super) seen: Seen,
 }
@@ -49,6 +55,40 @@ pub(super) struct Seen {
 }
 
 impl Baseline {
+    /// What a reader must know of an operation that works.
+    pub(super) fn told(&self, operation: &str) -> Vec<String> {
+        let mut told = Vec::new();
+        if let Some(Hidden {
+            answered,
+            told_after,
+        }) = &self.hidden
+        {
+            told.push(format!(
+                "{operation}: a first request with a fresh key was answered {answered}, although it was carried out; the same again {:.1} s later was told the result",
+                told_after.as_secs_f64()
+            ));
+        }
+        let status = self
+            .seen
+            .first
+            .as_ref()
+            .and_then(|first| first.response.as_ref());
+        let late = self.seen.probes.iter().filter_map(|seen| seen.lag).max();
+        let late = late.filter(|lag| *lag >= LATE);
+        if status.is_some_and(|response| response.status == 202) {
+            told.push(format!(
+                "{operation} is asynchronous: it answers 202, and its effect comes later{}; effects are counted when they have come",
+                late.map_or_else(String::new, |late| format!(", {:.1} s after the answer", late.as_secs_f64()))
+            ));
+        } else if let Some(late) = late {
+            told.push(format!(
+                "{operation}: what counts its effects is behind: it shows an effect only {:.1} s after the answer; a count of 0 before that says nothing, and counts are taken after more than that",
+                late.as_secs_f64()
+            ));
+        }
+        told
+    }
+
     /// The effects that were made, at most.
     pub(super) fn effects(&self) -> usize {
         let seen = &self.seen;
@@ -150,7 +190,7 @@ impl Measuring<'_> {
             baseline.seen.probes.push(seen);
             nothing?;
         }
-        let sent = self.send(&first, &spec, operation).await;
+        let sent = self.send(&first, &spec, operation, baseline).await;
         baseline.seen.first = self.exchange("first").ok();
         let (answered, seen_early) = sent?;
         baseline.writes_early = seen_early;
@@ -193,6 +233,12 @@ impl Measuring<'_> {
     ) -> Result<(), String> {
         if !self.run.world().is_keyless(&operation.name) {
             self.second_key(answered, baseline, took).await?;
+            let own = locked(&self.run.counted).first().cloned();
+            if let (Some(own), false) = (own, baseline.natural) {
+                for (probe, seen) in operation.effects.iter().zip(&mut baseline.seen.probes) {
+                    self.another_seen(probe, &own, seen).await;
+                }
+            }
         }
         self.another_payload(operation, baseline, took).await
     }
@@ -212,7 +258,7 @@ impl Measuring<'_> {
             ..self.request("second", "main")
         };
         let spec = self.run.specs(&second, 1)?.remove(0);
-        exchange::one(self.run, &second, &spec, 0, 0, None).await?;
+        self.send_insisting(&second, &spec).await?;
         let again = self.exchange("second")?;
         baseline.seen.second = Some(again.clone());
         let identity = |exchange: &Exchange| {
@@ -248,7 +294,7 @@ impl Measuring<'_> {
         if self.key.principal == PrincipalRole::Owner && operation.variation("change").is_ok() {
             let spec = self.run.specs(&change, 1)?.remove(0);
             self.nothing_foreign(operation, &spec, baseline).await?;
-            let sent = exchange::one(self.run, &change, &spec, 0, 0, None).await;
+            let sent = self.send_insisting(&change, &spec).await;
             let changed = sent.and_then(|_| self.exchange("change")).ok();
             baseline.seen.change.clone_from(&changed);
             if let Some(changed) = changed.filter(|changed| {
@@ -264,7 +310,7 @@ impl Measuring<'_> {
         let third = self.request("third", "fourth");
         let spec = self.run.specs(&third, 1)?.remove(0);
         self.nothing_foreign(operation, &spec, baseline).await?;
-        let sent = self.send(&third, &spec, operation).await;
+        let sent = self.send(&third, &spec, operation, baseline).await;
         baseline.seen.third = self.exchange("third").ok();
         let (third, _) = sent?;
         took.push(self::took(&third));
@@ -304,6 +350,7 @@ impl Measuring<'_> {
         request: &Request,
         spec: &Spec,
         operation: &Operation,
+        baseline: &mut Baseline,
     ) -> Result<(Exchange, bool), String> {
         let counted = Counted {
             spec: spec.clone(),
@@ -350,6 +397,9 @@ impl Measuring<'_> {
             }
         };
         sent?;
+        let early = seen.is_some_and(|seen| seen < began.elapsed() / 2);
+        let hidden = self.insist(request, spec).await?;
+        baseline.hidden = baseline.hidden.take().or(hidden);
         let exchange = self.exchange(&request.name)?;
         let succeeded = exchange
             .response
@@ -358,8 +408,13 @@ impl Measuring<'_> {
         if !succeeded {
             return Err(self.unsuccessful(&exchange));
         }
-        let early = seen.is_some_and(|seen| seen < began.elapsed() / 2);
         Ok((exchange, early))
+    }
+
+    /// Sends a request, and again where its answer hides what was done.
+    async fn send_insisting(&self, request: &Request, spec: &Spec) -> Result<(), String> {
+        exchange::one(self.run, request, spec, 0, 0, None).await?;
+        self.insist(request, spec).await.map(|_| ())
     }
 
     fn unsuccessful(&self, exchange: &Exchange) -> String {

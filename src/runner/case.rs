@@ -1,21 +1,45 @@
 //! One case: its baselines, its rounds, and what is read after them.
 
 use super::baseline::{self, Baseline, baseline};
+use super::defer::Suspended;
 use super::probe;
-use super::round::{CaseContext, Ran, locked};
+use super::round::{CaseContext, Played, Ran, locked};
 use super::sink::speaks_of_events;
 use super::timing::too_quick;
 use super::world::{BaselineKey, Cast, Effort, World};
 use super::{CRASHED, Runner};
+use crate::outcome::Meaning;
 use crate::plan::PlannedCase;
-use crate::scenario::{Case, Need, OperationRole, PrincipalRole, Request, Rounds, Step};
+use crate::scenario::{Case, Need, OperationRole, PrincipalRole, Release, Request, Rounds, Step};
 use crate::target::operation::{Operation, Reading as What};
-use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, SoFar, Transcript};
+use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, Round, SoFar, Transcript};
 use futures::{FutureExt, StreamExt};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
+
+/// A case as far as it has come.
+#[derive(Default)]
+pub(super) struct Ended {
+    /// What is over of it.
+    pub(super) transcript: Transcript,
+    /// What goes on another day.
+    pub(super) suspended: Suspended,
+}
+
+impl Ended {
+    /// A case that shows nothing, for this reason.
+    pub(super) fn broken(why: String) -> Ended {
+        Ended {
+            transcript: Transcript {
+                broken: vec![why],
+                ..Transcript::default()
+            },
+            ..Ended::default()
+        }
+    }
+}
 
 impl Runner {
     /// Runs a case's rounds; a bug of the tool takes no other case with it.
@@ -24,25 +48,24 @@ impl Runner {
         planned: &PlannedCase,
         turn: u32,
         side_by_side: bool,
-    ) -> JoinHandle<Transcript> {
-        let case = AssertUnwindSafe(self.case(planned, turn, side_by_side)).catch_unwind();
-        case.await.unwrap_or_else(|_| {
-            tokio::spawn(std::future::ready(Transcript {
-                broken: vec![CRASHED.to_owned()],
-                ..Transcript::default()
-            }))
-        })
+        half: Option<&Suspended>,
+    ) -> JoinHandle<Ended> {
+        let case = AssertUnwindSafe(self.case(planned, turn, side_by_side, half)).catch_unwind();
+        case.await
+            .unwrap_or_else(|_| tokio::spawn(std::future::ready(Ended::broken(CRASHED.to_owned()))))
     }
 
     /// Runs a case's rounds. What is left, the late readings, goes on by itself.
     ///
-    /// `turn` is that of its first round, where several places make the same run.
+    /// `turn` is that of its first round, where several places make the same run; `half` are its rounds
+    /// that go on where they had stopped, instead of new ones.
     async fn case(
         &self,
         planned: &PlannedCase,
         turn: u32,
         side_by_side: bool,
-    ) -> JoinHandle<Transcript> {
+        half: Option<&Suspended>,
+    ) -> JoinHandle<Ended> {
         let world = &self.world;
         let cast = Cast::of(planned);
         let case = &planned.scenario.cases[planned.case];
@@ -84,6 +107,7 @@ impl Runner {
             .collect();
         transcript.not_applicable = too_quick(case, world.contract(&planned.subject), &transcript);
         transcript.probes = self.probe_facts(case, &cast, &baselines);
+        transcript.in_turn = locked(&world.in_turn).get(&planned.subject).cloned();
         if planned.scenario.needs.contains(&Need::Documents) {
             transcript.documents = world.document_facts(&planned.subject).await;
         }
@@ -96,12 +120,18 @@ impl Runner {
             transcript.broken.push("the run was stopped".to_owned());
         }
         let mut rounds: Vec<Ran> = Vec::new();
+        let mut suspended = Suspended::default();
         if transcript.broken.is_empty() && transcript.not_applicable.is_none() {
             let context = CaseContext::new(world, cast.clone(), &planned.scenario, case);
             let plan = planned.scenario.rounds;
             let at_once = if side_by_side { plan.side_by_side } else { 1 };
-            let mut ran = 0;
-            while ran < plan.count || self.more_rounds(planned, &transcript, &rounds) {
+            for round in half.iter().flat_map(|half| &half.rounds) {
+                keep(context.resumed(round).await, &mut rounds, &mut suspended);
+            }
+            let mut ran = if half.is_some() { plan.up_to } else { 0 };
+            while ran < plan.count
+                || suspended.is_empty() && self.more_rounds(planned, &transcript, &rounds)
+            {
                 if let Err(why) = world.spend(0) {
                     transcript.broken.push(why);
                     break;
@@ -119,23 +149,61 @@ impl Runner {
                     vantage.turn(world, turn + ran).await;
                 }
                 ran = *together.end();
-                rounds.extend(
-                    futures::future::join_all(together.map(|number| context.round(number))).await,
-                );
+                let played = together.map(|number| context.round(number));
+                for played in futures::future::join_all(played).await {
+                    let played = self.once_more(planned, &context, played).await;
+                    keep(played, &mut rounds, &mut suspended);
+                }
             }
-            if case
-                .leaves()
-                .any(|step| matches!(step, Step::Elapse { .. }))
+            let elapsed = rounds.iter().any(|ran| !ran.round.hooks.is_empty());
+            if elapsed
+                && case
+                    .leaves()
+                    .any(|step| matches!(step, Step::Elapse { .. }))
             {
                 world.ledger.forget_keys();
             }
             transcript.not_applicable = locked(&context.not_applicable).take();
+        } else if let Some(half) = half {
+            suspended = half.clone();
         }
         let world = Arc::clone(world);
         tokio::spawn(async move {
             transcript.rounds = late_readings(&world, &cast, rounds).await;
-            transcript
+            Ended {
+                transcript,
+                suspended,
+            }
         })
+    }
+
+    /// A round that could show nothing since single requests were turned away for their rate is run
+    /// again, with fewer of them at a time.
+    async fn once_more<'a>(
+        &self,
+        planned: &PlannedCase,
+        context: &'a CaseContext<'a>,
+        mut played: Played,
+    ) -> Played {
+        for _ in 0..TURNED_AWAY {
+            let Played::Through(ran) = &played else {
+                break;
+            };
+            let case = &planned.scenario.cases[planned.case];
+            let so_far = Transcript {
+                rounds: vec![ran.round.clone()],
+                ..Transcript::default()
+            };
+            let contract = self.world.contract(&planned.subject);
+            let seen = (self.world.shown)(&planned.scenario, case, contract, &so_far);
+            if seen.harmed || self.world.is_stopped() || !were_turned_away(case, &ran.round) {
+                break;
+            }
+            self.world.slow_down();
+            tokio::time::sleep(self.world.rest()).await;
+            played = context.round(ran.round.number).await;
+        }
+        played
     }
 
     /// Whether a case goes on beyond its planned rounds.
@@ -144,6 +212,10 @@ impl Runner {
         let ran = rounds.len() as u32;
         // The others make no more rounds because of what is seen here.
         if ran >= plan.up_to || self.world.vantage.is_some() {
+            return false;
+        }
+        // However many bursts there are, a target that serves in turn shows nothing by them.
+        if so_far.in_turn.is_some() && rounds.iter().any(|ran| !ran.round.bursts.is_empty()) {
             return false;
         }
         let transcript = Transcript {
@@ -189,6 +261,36 @@ impl Runner {
             }
         }
         facts
+    }
+}
+
+/// How often a round is run again in which single requests were turned away.
+const TURNED_AWAY: u32 = 3;
+
+/// Whether requests that were no part of a burst were turned away for their rate, in a case that is not
+/// about that.
+fn were_turned_away(case: &Case, round: &Round) -> bool {
+    let burst = |name: &str| matches!(case.step(name), Some(Step::Burst { .. }));
+    let provokes = case.leaves().any(|step| {
+        matches!(
+            step,
+            Step::Burst {
+                release: Release::Loose,
+                ..
+            }
+        )
+    });
+    !provokes
+        && round.exchanges.iter().any(|exchange| {
+            exchange.outcome.is_within(Meaning::RateLimited.into()) && !burst(&exchange.step)
+        })
+}
+
+/// Puts a round where it belongs.
+fn keep(played: Played, rounds: &mut Vec<Ran>, suspended: &mut Suspended) {
+    match played {
+        Played::Through(ran) => rounds.push(*ran),
+        Played::Suspended(round) => suspended.rounds.push(*round),
     }
 }
 
@@ -299,11 +401,7 @@ fn another_round(plan: Rounds, ran: u32, so_far: SoFar, effort: Effort) -> bool 
 }
 
 /// Reads the effects once more, a settle time after everything of the case was over.
-async fn late_readings(
-    world: &World,
-    cast: &Cast,
-    rounds: Vec<Ran>,
-) -> Vec<crate::transcript::Round> {
+async fn late_readings(world: &World, cast: &Cast, rounds: Vec<Ran>) -> Vec<Round> {
     let still = rounds.iter().map(|ran| ran.still_at).max();
     if let Some(still) = still.filter(|still| *still > Instant::now()) {
         tokio::time::sleep_until(still.into()).await;

@@ -54,6 +54,9 @@ pub(super) async fn one(
     ready: Option<&Barrier>,
 ) -> Result<u32, String> {
     let moment = request.at.as_ref().filter(|_| attempt == 0 && copy == 0);
+    if ready.is_none() && moment.is_none() {
+        run.world().turn_if_slow().await;
+    }
     if is_published(run, spec)? {
         if let Some(moment) = moment {
             run.until(moment).await?;

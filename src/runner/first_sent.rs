@@ -24,6 +24,21 @@ impl Dates {
         self.ahead.fetch_add(time.as_secs(), Ordering::SeqCst);
     }
 
+    /// When these keys were first sent, of those of which it is known.
+    pub(super) fn known<'a>(
+        &self,
+        keys: impl Iterator<Item = &'a str>,
+    ) -> Vec<(String, SystemTime)> {
+        let known = locked(&self.by_key);
+        keys.filter_map(|key| Some((key.to_owned(), *known.get(key)?)))
+            .collect()
+    }
+
+    /// Takes it that a key was first sent then.
+    pub(super) fn remember(&self, key: &str, date: SystemTime) {
+        locked(&self.by_key).insert(key.to_owned(), date);
+    }
+
     /// When a key was first sent; now, if it has not been.
     fn of(&self, key: &str) -> SystemTime {
         let ahead = Duration::from_secs(self.ahead.load(Ordering::SeqCst));

@@ -2,6 +2,7 @@
 
 use super::answer::plain;
 use super::command;
+use super::defer::MadeFixture;
 use super::fetch::Fetched;
 use super::keys::KeyWriter;
 use super::rendering::Filling;
@@ -84,6 +85,10 @@ impl Fixtures {
                 .clone()
                 .map_err(|why| format!("{maker} made nothing to work on: {why}"))?;
             values.given = plain(&value);
+            if let Some(given) = &values.given {
+                // What is done to it may change what its key answers.
+                world.ledger.forget_resource(given);
+            }
         }
         if prepared {
             values.prepared = Some(self.prepared(world, operation, spec).await?);
@@ -157,6 +162,32 @@ impl Fixtures {
             values.fixtures.insert(name, value);
         }
         Ok(())
+    }
+
+    /// What was made for these markers and keys, and for everybody.
+    pub(super) fn made_for(&self, instances: &[&str]) -> Vec<MadeFixture> {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mine = made.iter().filter(|((_, _, instance), _)| {
+            instance.is_empty() || instances.contains(&instance.as_str())
+        });
+        mine.filter_map(|((name, principal, instance), cell)| {
+            Some(MadeFixture {
+                name: name.clone(),
+                principal: *principal,
+                instance: instance.clone(),
+                value: cell.get()?.as_ref().ok()?.clone(),
+            })
+        })
+        .collect()
+    }
+
+    /// Takes it that these were made.
+    pub(super) fn restore(&self, fixtures: &[MadeFixture]) {
+        for fixture in fixtures {
+            let cell = self.cell(&fixture.name, fixture.principal, &fixture.instance);
+            // What another round has restored is the same.
+            let _ = cell.set(Ok(fixture.value.clone()));
+        }
     }
 
     fn cell(&self, name: &str, principal: PrincipalRole, instance: &str) -> Cell {

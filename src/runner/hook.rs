@@ -51,6 +51,11 @@ async fn managed(world: &World, name: HookName) -> Result<String, String> {
     }
 }
 
+/// Whether the target's time passes only as ours does.
+pub(super) fn elapses_by_itself(world: &World) -> bool {
+    declared(world, HookName::AdvanceClock).is_none()
+}
+
 /// Lets the target's time pass: by its clock, or by waiting.
 pub(super) async fn elapse(world: &World, time: Duration) -> HookFacts {
     let at = world.clock(Instant::now());

@@ -96,6 +96,18 @@ impl Ledger {
         locked(&self.keys).clear();
     }
 
+    /// What a request has made stays, and its key is not sent again: both are left for another day.
+    pub(super) fn set_aside(&self, operation: &str, exchange: &Exchange) {
+        if let Some(key) = &exchange.key.value {
+            locked(&self.keys).remove(key);
+        }
+        let response = exchange.response.as_ref().or(exchange.late.as_ref());
+        let made = response.and_then(|response| response.identity.as_ref());
+        if let (Some(identity), Some(all)) = (made, locked(&self.made).get_mut(operation)) {
+            all.remove(identity);
+        }
+    }
+
     /// A resource was removed on purpose: its key may answer otherwise from now on.
     pub(super) fn forget_resource(&self, identity: &str) {
         for entry in locked(&self.keys).values_mut() {

@@ -84,6 +84,13 @@ impl Masker {
         masked
     }
 
+    /// Whether secrets were replaced in a text.
+    pub(super) fn has_masked(&self, text: &str) -> bool {
+        self.replacements
+            .iter()
+            .any(|(_, pseudonym)| text.contains(pseudonym.as_str()))
+    }
+
     /// Whether a text is a part of a secret, which would give some of it away.
     pub(super) fn is_in_a_secret(&self, text: &str) -> bool {
         self.known().iter().any(|(secret, _)| secret.contains(text))

@@ -9,6 +9,7 @@ mod case;
 mod check;
 mod cleanup;
 mod command;
+mod defer;
 mod documents;
 mod exchange;
 mod fetch;
@@ -16,6 +17,7 @@ mod first_sent;
 mod fixture;
 mod guard;
 mod hook;
+mod insist;
 mod keys;
 mod lateness;
 mod ledger;
@@ -45,6 +47,7 @@ mod words;
 mod world;
 
 pub use check::EFFECTS as CHECK_EFFECTS;
+pub use defer::{Origin, Suspended, WallTime};
 pub use lateness::Lateness;
 pub use server::free_port;
 pub use vantage::Agreement;
@@ -55,10 +58,11 @@ use crate::scenario::{PrincipalRole, Step};
 use crate::target_check::TargetCheck;
 use crate::transcript::Transcript;
 use baseline::baseline;
-use case::needed_baselines;
+use case::{Ended, needed_baselines};
 use futures::StreamExt;
 use neighbours::{Neighbours, neighbours};
-use std::collections::BTreeSet;
+use round::locked;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -90,6 +94,9 @@ pub struct RunResult {
     pub stopped: Option<String>,
     /// What a reader must know first.
     pub headlines: Vec<String>,
+    /// Cases that stopped where their target's time has to pass, by their place in the plan. Their
+    /// transcripts hold what is over.
+    pub suspended: BTreeMap<usize, Suspended>,
 }
 
 /// A run that can be stopped from outside.
@@ -176,8 +183,22 @@ impl Runner {
         self.world.server.kill_now();
     }
 
-    /// Runs the plan to its end.
-    pub async fn run(&self, plan: &Plan, watch: &Watch) -> RunResult {
+    /// What a second half of the run must know of it.
+    pub fn origin(&self) -> Origin {
+        Origin {
+            run: self.world.run.clone(),
+            started: WallTime(self.world.run_started),
+        }
+    }
+
+    /// Runs the plan to its end, as far as that is today. The cases of `halves`, by their place in the
+    /// plan, go on where they had stopped.
+    pub async fn run(
+        &self,
+        plan: &Plan,
+        halves: &BTreeMap<usize, Suspended>,
+        watch: &Watch,
+    ) -> RunResult {
         let mut result = RunResult {
             transcripts: vec![Transcript::default(); plan.cases.len()],
             ..RunResult::default()
@@ -188,6 +209,7 @@ impl Runner {
         };
         if let Err(why) = ready {
             result.stopped = Some(why.clone());
+            result.suspended.clone_from(halves);
             for (case, transcript) in plan.cases.iter().zip(&mut result.transcripts) {
                 if case.skip.is_none() {
                     transcript.broken.push(why.clone());
@@ -212,7 +234,7 @@ impl Runner {
         let turns = &turns;
         let done = &AtomicUsize::new(0);
         let begins = &|what: &str| watch(what, done.load(Ordering::Relaxed), total);
-        let mut late: Vec<(usize, JoinHandle<Transcript>)> = Vec::new();
+        let mut late: Vec<(usize, JoinHandle<Ended>)> = Vec::new();
         for lane in [
             Lane::Timed,
             Lane::Shared,
@@ -231,7 +253,7 @@ impl Runner {
             let disturbs = matches!(lane, Lane::Alone | Lane::Last | Lane::Crash | Lane::Clock);
             if disturbs && !cases.is_empty() {
                 begins("the late readings");
-                collect(&mut late, &mut result.transcripts).await;
+                collect(&mut late, &mut result).await;
             }
             let at_once = if lane == Lane::Shared && side_by_side {
                 SHARED_AT_ONCE
@@ -242,7 +264,9 @@ impl Runner {
                 .map(|(index, case)| async move {
                     let id = case.scenario.case_id(&case.scenario.cases[case.case]);
                     begins(&format!("{}/{id}", case.subject));
-                    (index, self.survived(case, turns[index], side_by_side).await)
+                    let half = halves.get(&index);
+                    let ended = self.survived(case, turns[index], side_by_side, half);
+                    (index, ended.await)
                 })
                 .buffer_unordered(at_once);
             while let Some((index, pending)) = running.next().await {
@@ -251,14 +275,14 @@ impl Runner {
                 late.push((index, pending));
                 // The next one ends the server.
                 if lane == Lane::Crash {
-                    collect(&mut late, &mut result.transcripts).await;
+                    collect(&mut late, &mut result).await;
                 }
             }
         }
         if !late.is_empty() {
             begins("the late readings");
         }
-        collect(&mut late, &mut result.transcripts).await;
+        collect(&mut late, &mut result).await;
         if self.world.is_target_gone() && result.stopped.is_none() {
             result.stopped =
                 Some("the target stopped taking connections during the run".to_owned());
@@ -311,6 +335,11 @@ impl Runner {
             match neighbours(&self.world, &case.subject, latency.p50).await {
                 Neighbours::Peaceful => {}
                 Neighbours::Slow => peaceful = false,
+                Neighbours::InTurn(says) => {
+                    headlines.push(says.clone());
+                    locked(&self.world.in_turn).insert(case.subject.clone(), says);
+                    peaceful = false;
+                }
                 Neighbours::Forgetful(says) => {
                     headlines.push(says);
                     peaceful = false;
@@ -368,6 +397,7 @@ impl Runner {
                     }
                     None => {
                         works = true;
+                        headlines.extend(measured.told(&key.operation));
                         if measured.natural {
                             headlines.push(format!(
                                 "{}: an equal payload under a new key makes nothing new, so duplicates are also prevented by the data",
@@ -408,14 +438,17 @@ fn last_turn(plan: &Plan) -> u32 {
 }
 
 /// Waits for the late readings that are still to come.
-async fn collect(late: &mut Vec<(usize, JoinHandle<Transcript>)>, transcripts: &mut [Transcript]) {
+async fn collect(late: &mut Vec<(usize, JoinHandle<Ended>)>, result: &mut RunResult) {
     for (index, pending) in late.drain(..) {
-        transcripts[index] = pending.await.unwrap_or_else(|error| Transcript {
-            broken: vec![match error.is_panic() {
+        let ended = pending.await.unwrap_or_else(|error| {
+            Ended::broken(match error.is_panic() {
                 true => CRASHED.to_owned(),
                 false => format!("the case was lost: {error}"),
-            }],
-            ..Transcript::default()
+            })
         });
+        result.transcripts[index] = ended.transcript;
+        if !ended.suspended.is_empty() {
+            result.suspended.insert(index, ended.suspended);
+        }
     }
 }

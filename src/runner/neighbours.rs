@@ -12,12 +12,17 @@ use std::time::Duration;
 /// Requests that are tried at once.
 const AT_ONCE: u32 = 4;
 
+/// How often a request that was sent alone is repeated.
+const REPEATS: u32 = 6;
+
 /// How requests with different keys bear each other.
 pub(super) enum Neighbours {
     /// They leave each other alone.
     Peaceful,
     /// One waits for the other.
     Slow,
+    /// They are carried out one after another, however many come at once; said in a sentence.
+    InTurn(String),
     /// They lose each other's records; said in a sentence.
     Forgetful(String),
 }
@@ -39,18 +44,23 @@ pub(super) async fn neighbours(world: &World, operation: &str, alone: Duration) 
         run: lone,
         key: &key,
     };
-    let lone_repeats = send(&lone, "first").await.is_ok() && is_replayed(&lone).await;
+    // Of several instances, another one may be asked each time.
+    let mut lone_repeats = send(&lone, "first").await.is_ok();
+    for _ in 0..REPEATS {
+        lone_repeats = lone_repeats && is_replayed(&lone).await;
+    }
 
     let crowd: Vec<Measuring<'_>> = crowd
         .iter()
         .map(|run| Measuring { run, key: &key })
         .collect();
     let sent = futures::future::join_all(crowd.iter().map(|one| send(one, "first"))).await;
-    let slowest = sent
+    let mut times: Vec<Duration> = sent
         .iter()
         .map(|sent| sent.as_ref().map_or(Duration::MAX, took))
-        .max()
-        .unwrap_or_default();
+        .collect();
+    times.sort();
+    let slowest = times.last().copied().unwrap_or_default();
     if lone_repeats {
         let mut lost = 0;
         for one in &crowd {
@@ -66,9 +76,37 @@ pub(super) async fn neighbours(world: &World, operation: &str, alone: Duration) 
     }
     if slowest < alone.mul_f64(1.8) + Duration::from_millis(20) {
         Neighbours::Peaceful
+    } else if is_staircase(&times, alone) {
+        Neighbours::InTurn(format!(
+            "{operation}: requests are carried out one after another, so that a burst shows nothing of what happens to copies at the same time: {AT_ONCE} different ones sent at once took {} where one alone takes {}",
+            in_turn(&times),
+            millis(alone)
+        ))
     } else {
         Neighbours::Slow
     }
+}
+
+/// Whether each of several requests sent at once took as long as it and all before it take in turn. Total
+/// times say less: a busy machine makes all of them slow.
+fn is_staircase(times: &[Duration], alone: Duration) -> bool {
+    // What takes less can be in turn without anybody noticing.
+    const TELLING: Duration = Duration::from_millis(40);
+    alone >= TELLING
+        && times.iter().enumerate().all(|(place, time)| {
+            let steps = place as f64 + 1.0;
+            let expected = alone.mul_f64(steps);
+            *time >= expected.mul_f64(0.75) && *time <= expected.mul_f64(1.4) + TELLING
+        })
+}
+
+fn in_turn(times: &[Duration]) -> String {
+    let each: Vec<String> = times.iter().map(|time| millis(*time)).collect();
+    each.join(", ")
+}
+
+fn millis(time: Duration) -> String {
+    format!("{} ms", time.as_millis())
 }
 
 async fn send(measuring: &Measuring<'_>, name: &str) -> Result<Exchange, String> {
@@ -80,6 +118,7 @@ async fn send(measuring: &Measuring<'_>, name: &str) -> Result<Exchange, String>
                 which: None,
             }),
             key: None,
+            new_connection: true,
             ..measuring.request(again, "main")
         },
     };
@@ -99,5 +138,24 @@ async fn is_replayed(measuring: &Measuring<'_>) -> bool {
         (Some(first), Some(again)) => first == again,
         // Without two identities nothing is known to be lost.
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_staircase;
+    use std::time::Duration;
+
+    #[test]
+    fn a_staircase_has_a_step_for_each_request() {
+        let stairs = |times: [u64; 4], alone: u64| {
+            let times = times.map(Duration::from_millis);
+            is_staircase(&times, Duration::from_millis(alone))
+        };
+        assert!(stairs([203, 404, 609, 815], 200));
+        assert!(!stairs([203, 205, 206, 230], 200), "side by side");
+        assert!(!stairs([203, 204, 405, 407], 200), "two at a time");
+        assert!(!stairs([800, 805, 809, 815], 200), "all of them slow");
+        assert!(!stairs([5, 10, 15, 20], 5), "too short to tell");
     }
 }

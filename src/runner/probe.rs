@@ -10,17 +10,18 @@ use crate::scenario::{OperationRole, PrincipalRole};
 use crate::target::operation::{
     Lifetime, NextPage, Operation, Probe, ProbeSource, Reading as What,
 };
-use crate::target::render::selector;
+use crate::target::render::{Rendered, selector};
 use crate::target::selector::{Selector, SelectorTemplate};
 use crate::transcript::{Reading, ReadingKind, Shown};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Pages that a probe follows at most.
 const PAGES: usize = 50;
 
 /// A request whose effects are counted, with the JSON body that it sent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct Counted {
     pub(super) spec: Spec,
     pub(super) body: Option<serde_json::Value>,
@@ -193,7 +194,7 @@ async fn one(
             }
             let mut pages = Vec::new();
             loop {
-                let fetched = world.fetch(&rendered, probe.timeout).await?;
+                let fetched = patiently(world, &rendered, probe).await?;
                 if !(200..300).contains(&fetched.status) && !reads_status(probe) {
                     return Err(format!("the probe was answered {}", world.told(&fetched)));
                 }
@@ -218,6 +219,21 @@ async fn one(
                 }
             }
             shown(world, probe, values, &pages).map(Some)
+        }
+    }
+}
+
+/// Asks, and again where the question itself was turned away, or lost by something in front of the API.
+async fn patiently(world: &World, rendered: &Rendered, probe: &Probe) -> Result<Fetched, String> {
+    const PAUSES: [u64; 3] = [300, 900, 2000];
+    let mut pauses = PAUSES.iter();
+    loop {
+        world.turn_if_slow().await;
+        let fetched = world.fetch(rendered, probe.timeout).await?;
+        let turned_away = matches!(fetched.status, 429 | 502..=504) && !reads_status(probe);
+        match pauses.next().filter(|_| turned_away && !world.is_stopped()) {
+            Some(pause) => tokio::time::sleep(Duration::from_millis(*pause)).await,
+            None => return Ok(fetched),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::answer::plain;
 use super::board::Board;
+use super::defer::{SuspendedRound, pause};
 use super::keys::KeyWriter;
 use super::lateness::Lateness;
 use super::probe::{Counted, read_all};
@@ -70,6 +71,14 @@ pub(super) struct Ran {
     pub(super) ran_out: u32,
 }
 
+/// How far a round has come.
+pub(super) enum Played {
+    /// To its end.
+    Through(Box<Ran>),
+    /// To where the target's time has to pass for longer than the run lasts.
+    Suspended(Box<SuspendedRound>),
+}
+
 /// Takes a lock whatever befell its last holder: the data is only ever appended to.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -94,8 +103,8 @@ impl<'a> CaseContext<'a> {
         }
     }
 
-    /// Runs a round to its end.
-    pub(super) async fn round(&'a self, number: u32) -> Ran {
+    /// Runs a round, to its end or to where it goes on another day.
+    pub(super) async fn round(&'a self, number: u32) -> Played {
         let run = RoundRun::new(self, number);
         if let Err(why) = self.world.ready_tokens(super::ROUND).await {
             run.broke(why);
@@ -104,8 +113,33 @@ impl<'a> CaseContext<'a> {
         let lateness = Lateness::measure();
         run.agree();
         run.read_shared().await;
-        for step in &self.case.steps {
-            if let Err(why) = run.step(step).await {
+        self.play(run, 0, lateness).await
+    }
+
+    /// Goes on with a round where it had stopped.
+    pub(super) async fn resumed(&'a self, half: &SuspendedRound) -> Played {
+        let (run, from) = RoundRun::restored(self, half);
+        let lateness = Lateness::measure();
+        match run.take_up(half).await {
+            Ok(()) => self.play(run, from, lateness).await,
+            Err(why) => {
+                run.broke(why);
+                self.play(run, self.case.steps.len(), lateness).await
+            }
+        }
+    }
+
+    /// Does the steps from one on.
+    async fn play(&'a self, run: RoundRun<'a>, from: usize, lateness: Lateness) -> Played {
+        for (index, step) in self.case.steps.iter().enumerate().skip(from) {
+            let done = match pause(&run, step) {
+                Some((span, long)) => match run.suspend(index, span, long).await {
+                    Ok(suspended) => return Played::Suspended(Box::new(suspended)),
+                    Err(why) => Err(why),
+                },
+                None => run.step(step).await,
+            };
+            if let Err(why) = done {
                 run.broke(why);
                 break;
             }
@@ -114,7 +148,7 @@ impl<'a> CaseContext<'a> {
         ran.ran_out = ran_out;
         ran.note_tokens(self.world);
         ran.round.lateness = Some(lateness.usual());
-        ran
+        Played::Through(Box::new(ran))
     }
 
     pub(super) fn contract(&self, role: OperationRole) -> &Contract {

@@ -91,6 +91,42 @@ impl Measuring<'_> {
         Ok(())
     }
 
+    /// How late a second effect with the same marker is seen: where something in between keeps answers,
+    /// the one that was asked for just before is given again.
+    pub(super) async fn another_seen(
+        &self,
+        probe: &Probe,
+        counted: &Counted,
+        seen: &mut ProbeSeen,
+    ) {
+        let world = self.run.world();
+        let count = |shown: &Shown| shown.count();
+        let Some(before) = seen
+            .after
+            .as_ref()
+            .and_then(|after| count(after.as_ref().ok()?))
+        else {
+            return;
+        };
+        let subject = Subject::of(&counted.spec);
+        let settle = probe.settle.unwrap_or(world.target.settle);
+        let began = Instant::now();
+        while began.elapsed() <= settle && !world.is_stopped() {
+            let asked = began.elapsed();
+            let shows =
+                probe::read(world, &self.run.context.cast, probe, &subject, &[counted]).await;
+            if shows
+                .ok()
+                .and_then(|shown| count(&shown))
+                .is_some_and(|now| now > before)
+            {
+                seen.lag = seen.lag.max(Some(asked));
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// Waits for the effect, and says how long it took or why it was not seen.
     pub(super) async fn effect_seen(
         &self,

@@ -6,16 +6,20 @@ use crate::scenario::{
     FirstSent, Key, KeyTwist, Marker, OperationRole, PrincipalRole, Request, Signature, StepName,
 };
 use crate::target::key::KeyUse;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::time::SystemTime;
 
-/// One concrete request: everything that its bytes depend on.
-#[derive(Clone, Debug)]
+/// One concrete request: everything that its bytes depend on. What is skipped here no request has that
+/// is kept for another day.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) struct Spec {
     pub(super) operation: OperationRole,
     pub(super) variants: Vec<String>,
     pub(super) forms: Vec<String>,
     pub(super) key: SpecKey,
+    #[serde(skip)]
     pub(super) first_sent: Option<FirstSent>,
     pub(super) principal: PrincipalRole,
     pub(super) marker_name: String,
@@ -25,12 +29,16 @@ pub(super) struct Spec {
     pub(super) given_other: bool,
     pub(super) chosen_name: String,
     /// The step since whose response the resource must be unchanged.
+    #[serde(skip)]
     pub(super) only_if: Option<StepName>,
     /// The version that this response told, once it is known.
+    #[serde(skip)]
     pub(super) version: Option<String>,
     /// How it is signed.
+    #[serde(skip)]
     pub(super) signature: Signature,
     /// The `prepare` step whose answer it uses, by a word of that step's own.
+    #[serde(skip)]
     pub(super) prepared: Option<String>,
 }
 
@@ -64,7 +72,7 @@ impl Spec {
 }
 
 /// The key of a request, as it goes out and as it is known by.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(super) struct SpecKey {
     /// What ties requests together; `None` where no key is sent.
     pub(super) value: Option<String>,
@@ -77,8 +85,9 @@ pub(super) struct SpecKey {
 }
 
 /// What the steps of one round have in common.
-#[derive(Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(super) struct RoundNames {
+    #[serde(skip)]
     words: Words,
     markers: HashMap<String, String>,
     /// `${token}` of keys that are given literally.
@@ -213,6 +222,14 @@ impl RoundNames {
         };
         self.specs.insert(step.to_owned(), vec![spec.clone()]);
         spec
+    }
+
+    /// What fixtures are made for: its markers, and what is new for each key.
+    pub(super) fn instances(&self) -> Vec<&str> {
+        let specs = self.specs.values().flatten();
+        let unique = specs.map(|spec| spec.unique.as_str());
+        let markers = self.markers.values().map(String::as_str);
+        markers.chain(unique).collect()
     }
 
     /// The request of a step's first copy, if it has been made.

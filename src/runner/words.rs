@@ -6,9 +6,10 @@ use std::time::SystemTime;
 use uuid::Uuid;
 
 /// Where the values of a round come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Words {
     /// By chance.
+    #[default]
     Random,
     /// From what the places agree on.
     Agreed {

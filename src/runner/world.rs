@@ -2,6 +2,7 @@
 //! still be spent on it.
 
 use super::baseline::Baseline;
+use super::defer::{Origin, WallTime};
 use super::fetch::client;
 use super::first_sent::Dates;
 use super::fixture::Fixtures;
@@ -46,6 +47,8 @@ pub struct Setup {
     pub seed: u64,
     /// What is agreed on, if several places make the same run.
     pub agreement: Option<Agreement>,
+    /// The run of which this is the second half.
+    pub origin: Option<Origin>,
     /// The ports that a managed server was given.
     pub ports: Ports,
     /// The folder of the target file, which the paths in it are relative to.
@@ -107,6 +110,8 @@ pub(super) struct World {
     pub(super) wire: Wire,
     idle: Mutex<Vec<(Endpoint, Connection, Instant)>>,
     started: Instant,
+    /// How long before that an earlier half of the run began.
+    before: Duration,
     /// This place, if several make the same run.
     pub(super) vantage: Option<Vantage>,
     pub(super) run: String,
@@ -120,6 +125,11 @@ pub(super) struct World {
     stop: AtomicBool,
     answers_early: AtomicBool,
     next_slot: Mutex<Instant>,
+    /// The least time between two requests that are no part of a burst, once some were turned away for
+    /// their rate, and since when it is that.
+    gap: Mutex<Option<(Duration, Instant)>>,
+    /// How requests with different keys that are sent at once are served, where that is in turn.
+    pub(super) in_turn: Mutex<BTreeMap<String, String>>,
     next_replica: AtomicU32,
 }
 
@@ -213,6 +223,15 @@ impl World {
         let receiver = setup.target.sink.as_ref().map(Receiver::bind).transpose()?;
         let vantage = setup.agreement.map(Vantage::new).transpose();
         let vantage = vantage.map_err(RunError)?;
+        let origin = setup.origin.unwrap_or_else(|| Origin {
+            run: vantage.as_ref().map_or_else(fresh_word, Vantage::run),
+            started: WallTime(
+                vantage
+                    .as_ref()
+                    .map_or_else(SystemTime::now, Vantage::start),
+            ),
+        });
+        let run_started = origin.started.0;
         Ok(World {
             masker: Masker::new(&setup.target.secrets, &basic_credentials(&setup.target)),
             tokens: Tokens::default(),
@@ -233,10 +252,9 @@ impl World {
             wire,
             idle: Mutex::new(Vec::new()),
             started: Instant::now(),
-            run: vantage.as_ref().map_or_else(fresh_word, Vantage::run),
-            run_started: vantage
-                .as_ref()
-                .map_or_else(SystemTime::now, Vantage::start),
+            before: run_started.elapsed().unwrap_or_default(),
+            run: origin.run,
+            run_started,
             vantage,
             shown: setup.shown,
             effort: setup.effort,
@@ -247,13 +265,25 @@ impl World {
             stop: AtomicBool::new(false),
             answers_early: AtomicBool::new(false),
             next_slot: Mutex::new(Instant::now()),
+            gap: Mutex::default(),
+            in_turn: Mutex::default(),
             next_replica: AtomicU32::new(0),
         })
     }
 
     /// The time since the run began.
     pub(super) fn clock(&self, at: Instant) -> Duration {
-        at.saturating_duration_since(self.started)
+        self.before + at.saturating_duration_since(self.started)
+    }
+
+    /// The time from when the run began to a point in time on everybody's clock.
+    pub(super) fn clock_of(&self, at: SystemTime) -> Duration {
+        at.duration_since(self.started_at()).unwrap_or_default()
+    }
+
+    /// When the run began, on everybody's clock.
+    pub(super) fn started_at(&self) -> SystemTime {
+        SystemTime::now() - self.clock(Instant::now())
     }
 
     /// The operation of this name.
@@ -340,19 +370,55 @@ impl World {
 
     /// Waits for its turn under `limits.rate`.
     pub(super) async fn turn(&self) {
-        let Some(rate) = self.target.limits.rate.filter(|rate| *rate > 0.0) else {
-            return;
-        };
+        if let Some(rate) = self.target.limits.rate.filter(|rate| *rate > 0.0) {
+            self.slot(Duration::from_secs_f64(1.0 / rate)).await;
+        }
+    }
+
+    /// Waits until so much time has passed since the last slot.
+    async fn slot(&self, gap: Duration) {
         let slot = {
             let mut next = self
                 .next_slot
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
             let slot = (*next).max(Instant::now());
-            *next = slot + Duration::from_secs_f64(1.0 / rate);
+            *next = slot + gap;
             slot
         };
         tokio::time::sleep_until(slot.into()).await;
+    }
+
+    /// Waits for the turn of a single request, where some were turned away for their rate.
+    pub(super) async fn turn_if_slow(&self) {
+        if let Some(gap) = self.gap() {
+            self.slot(gap).await;
+        }
+    }
+
+    /// Requests were turned away for their rate: fewer are sent from now on.
+    pub(super) fn slow_down(&self) {
+        const FIRST: Duration = Duration::from_millis(200);
+        const SLOWEST: Duration = Duration::from_millis(800);
+        const AT_LEAST: Duration = Duration::from_secs(3);
+        let mut gap = self.gap.lock().unwrap_or_else(PoisonError::into_inner);
+        match *gap {
+            None => *gap = Some((FIRST, Instant::now())),
+            Some((own, since)) if since.elapsed() > AT_LEAST => {
+                *gap = Some(((2 * own).min(SLOWEST), Instant::now()));
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// How long to send nothing when requests were turned away.
+    pub(super) fn rest(&self) -> Duration {
+        self.gap().unwrap_or_default() * 8
+    }
+
+    fn gap(&self) -> Option<Duration> {
+        let gap = self.gap.lock().unwrap_or_else(PoisonError::into_inner);
+        gap.map(|(gap, _)| gap)
     }
 
     /// The target answered a request of which the last byte was still held back.

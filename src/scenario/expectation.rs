@@ -267,6 +267,11 @@ pub enum Check {
         /// In what time.
         within: super::TimeSpan,
     },
+    /// Whoever made an effect was told so: no failure and no silence hides it.
+    Told {
+        /// The step.
+        of: StepName,
+    },
     /// The retry came to its end.
     Recovered {
         /// The retry.
@@ -369,6 +374,7 @@ impl Check {
             Check::Counted(claim) => vec![&claim.of],
             Check::Keeps { of, .. }
             | Check::Exists { of }
+            | Check::Told { of }
             | Check::RetryAfter { of }
             | Check::Answered { of, .. }
             | Check::Recovered { of, .. }

@@ -64,7 +64,7 @@ impl<'de> Deserialize<'de> for OutcomeWord {
 }
 
 /// The names of the kinds, for messages.
-const KINDS: [&str; 24] = [
+const KINDS: [&str; 25] = [
     "counted",
     "effects",
     "outcome",
@@ -82,6 +82,7 @@ const KINDS: [&str; 24] = [
     "tells-apart",
     "retry-after",
     "answered",
+    "told",
     "recovered",
     "unaffected",
     "status",
@@ -571,6 +572,11 @@ impl Expectation {
                     },
                     id,
                 )
+            }
+            "told" => {
+                let fields: OfFields = yaml::decode(&own)?;
+                let id = format!("told:{}", fields.of);
+                (Check::Told { of: fields.of }, id)
             }
             "recovered" => {
                 let fields: RecoveredFields = yaml::decode(&own)?;

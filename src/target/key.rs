@@ -1,5 +1,7 @@
 //! Where an idempotency key goes, what it must look like, and how one request uses it.
 
+use serde::{Deserialize, Serialize};
+
 /// Where the key goes and what form it must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyPlace {
@@ -63,9 +65,11 @@ pub enum KeyFormat {
 }
 
 /// How one request uses the key.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum KeyUse {
     /// It sends none: no carrier at all.
+    #[default]
     None,
     /// It sends this key.
     Value {

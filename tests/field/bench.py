@@ -4,6 +4,7 @@ that is tried on them."""
 import csv
 import json
 import os
+import random
 import re
 import shlex
 import signal
@@ -17,8 +18,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-# How the known faults were measured: a handler that is slow enough to be met at work.
+# How the known faults were measured: a handler that is slow enough to be met at work, and one that
+# keeps a key for so many seconds, where its library can.
 WORK_MS = "400"
+TTL_S = "2"
 OPERATION = "create-payment"
 TENANTS = {"A": "tenant-a", "B": "tenant-b"}
 
@@ -31,15 +34,16 @@ class Trouble(Exception):
 
 
 class Bench:
-    """The folder with the servers."""
+    """The folder with the servers, which are listed in a table of it."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, table="targets.tsv"):
         self.folder = Path(folder).resolve()
         try:
-            with open(self.folder / "targets.tsv", newline="") as file:
+            with open(self.folder / table, newline="") as file:
                 rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
             self.targets = {row["name"]: row for row in rows}
-            self.faults = json.loads((self.folder / "faults.json").read_text())["faults"]
+            self.known = json.loads((self.folder / "faults.json").read_text())
+            self.faults = self.known["faults"]
         except (OSError, ValueError, KeyError) as error:
             raise Trouble(f"{folder} is no bench: {error!r}") from error
         self.services_were_up = self.services("status").returncode == 0
@@ -68,6 +72,11 @@ class Bench:
         named = re.search(r"apps/[^/\s]+/run\.sh", " ".join(row.values()))
         return self.folder / (named.group() if named else f"apps/{target}/run.sh")
 
+    def can_expire(self, target):
+        """Whether the server's library has a setting for how long it keeps keys."""
+        files = (file for file in self.script(target).parent.rglob("*") if file.suffix in (".py", ".js", ".rs", ".sh"))
+        return any("TTL" in file.read_text(errors="replace") for file in files)
+
     def needs_login(self, target):
         return "POST /login" in " ".join(self.targets[target].values())
 
@@ -85,18 +94,32 @@ esac
 """
 
 
+def free_port(inside):
+    """A port with so many free ones behind it, none of which the system deals out by itself."""
+    while True:
+        port = random.randrange(20000, 32000)
+        try:
+            for own in range(port, port + 1 + inside):
+                with socket.socket() as free:
+                    free.bind(("127.0.0.1", own))
+            return port
+        except OSError:
+            continue
+
+
 class Server:
     """One server, in a process group of its own, with a folder of its own."""
 
-    def __init__(self, bench, target):
+    def __init__(self, bench, target, expires=False, work_ms=WORK_MS, here=HERE, inside=0):
         self.target = target
+        self.file = here / ("expiry.yaml" if expires else "target.yaml")
         self.folder = tempfile.TemporaryDirectory(prefix=f"{target}-")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port(inside)
         data = Path(self.folder.name) / "data"
-        environment = dict(os.environ, FRESH="1", WORK_MS=WORK_MS, DATA_DIR=str(data))
+        environment = dict(os.environ, FRESH="1", WORK_MS=work_ms, DATA_DIR=str(data))
         environment.pop("TTL_S", None)
+        if expires:
+            environment["TTL_S"] = TTL_S
         self.again = dict(environment, FRESH="0")
         script = shlex.quote(str(bench.script(target)))
         self.hook = Path(self.folder.name) / "hook"
@@ -189,17 +212,14 @@ def binary():
     return str(max(built, key=lambda path: path.stat().st_mtime))
 
 
-def target_file(secrets):
-    """The target file for a server: with a session for each tenant, or without."""
-    return HERE / ("session.yaml" if secrets else "target.yaml")
-
-
 def run(idemspec, server, secrets, arguments, within=1200.0):
     """Runs idemspec on the server's one operation; returns the exit code and what it said.
 
     1 and 3 are verdicts; after 4 there may still be a report that says why.
     """
-    command = [idemspec, "run", str(target_file(secrets)), "--operation", OPERATION, "--quiet", *arguments]
+    # With a session for each tenant, where the server wants them.
+    file = HERE / "session.yaml" if secrets else server.file
+    command = [idemspec, "run", str(file), "--operation", OPERATION, "--quiet", *arguments]
     done = subprocess.run(
         command,
         env=dict(server.again, PORT=str(server.port), HOOK=str(server.hook), **secrets),

@@ -4,6 +4,7 @@ use super::selection::Shard;
 use super::value::{duration, flaw, habit, shard, variant};
 use crate::demo::{Flaw, Variant};
 use crate::demo_client::Habit;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -60,6 +61,9 @@ pub struct SelftestArgs {
     /// How often a flaw is tried that is caught at a rate only.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub times: usize,
+    /// How many demos run side by side. Most of a run is waiting, but it must not come late.
+    #[arg(long, value_name = "N", default_value = "4")]
+    pub at_once: NonZeroUsize,
     /// Write the matrix to this file, in Markdown.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,

@@ -40,6 +40,36 @@ pub struct RunArgs {
     /// From one of several places: the time from one round to the next, the same everywhere.
     #[arg(long, value_name = "DURATION", value_parser = duration, requires_all = ["start_at", "seed"])]
     pub pace: Option<Duration>,
+    /// Where keys must grow old for longer than the run lasts, make them now and keep what
+    /// `idemspec resume FILE` needs to go on with them another day.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["start_at", "repeat", "dry_run"])]
+    pub defer: Option<PathBuf>,
+    /// Write down everything that judging needs, for `idemspec report`.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// What is shown and written.
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The arguments of `resume`.
+#[derive(Debug, clap::Args)]
+pub struct ResumeArgs {
+    /// The file that `run --defer` wrote. What has been resumed is kept in it.
+    #[arg(value_name = "FILE")]
+    pub state: PathBuf,
+    /// The target file, where it is not where it was; it must be the same.
+    #[arg(long, value_name = "FILE")]
+    pub target: Option<PathBuf>,
+    /// A file of NAME=VALUE lines with secrets.
+    #[arg(long, value_name = "FILE")]
+    pub secrets: Option<PathBuf>,
+    /// Go on although the target looks like a live one.
+    #[arg(long)]
+    pub live: bool,
+    /// Do not hold the target file against the API first.
+    #[arg(long)]
+    pub no_check: bool,
     /// Write down everything that judging needs, for `idemspec report`.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,

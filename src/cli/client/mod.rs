@@ -123,7 +123,7 @@ fn shown(job: Job, output: &Output, narrowed: bool) -> Result<Exit, Failure> {
         let record = job.record.as_ref();
         let failed = record.and_then(|file| record::write(&recorded, &job.texts, file).err());
         let failures = failed.into_iter().collect();
-        let presented = present(&recorded, &job.texts, output, narrowed, failures)?;
+        let presented = present(recorded, &job.texts, output, narrowed, failures)?;
         Ok(presented.exit)
     })
 }

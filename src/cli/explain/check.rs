@@ -117,6 +117,11 @@ fn check(check: &Check) -> String {
         Check::Answered { of, within } => {
             format!("Every copy of `{of}` is answered within {within}")
         }
+        Check::Told { of } => {
+            format!(
+                "If `{of}` is carried out, its answer says so: no failure and no silence hides it"
+            )
+        }
         Check::Recovered { of, within } => match within {
             Some(within) => format!(
                 "`{of}` comes to its end within {}",

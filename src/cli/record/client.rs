@@ -26,23 +26,22 @@ pub struct RecordedClient {
 
 impl RecordedClient {
     /// What it means under a contract.
-    pub(super) fn judged(&self, contract: Option<&Contract>) -> JudgedClient {
-        let scenario = &self.scenario;
-        let case = &scenario.cases[self.case];
+    pub(super) fn into_judged(self, contract: Option<&Contract>) -> JudgedClient {
+        let case = &self.scenario.cases[self.case];
         let operation = self.operation.as_str();
         let findings = match (&self.skip, contract) {
-            (Some(why), _) => judge::client::skipped(operation, scenario, case, why),
+            (Some(why), _) => judge::client::skipped(operation, &self.scenario, case, why),
             (None, Some(contract)) => {
-                judge::client::judge(operation, scenario, case, contract, &self.transcript)
+                judge::client::judge(operation, &self.scenario, case, contract, &self.transcript)
             }
             (None, None) => Vec::new(),
         };
         JudgedClient {
-            operation: self.operation.clone(),
-            scenario: Arc::clone(scenario),
+            operation: self.operation,
+            scenario: self.scenario,
             case: self.case,
-            skipped: self.skip.clone(),
-            transcript: self.transcript.clone(),
+            skipped: self.skip,
+            transcript: self.transcript,
             findings,
         }
     }

@@ -36,6 +36,7 @@ pub fn selftest(args: &SelftestArgs) -> Result<Exit, Failure> {
         subjects,
         full: args.full,
         times: args.times,
+        at_once: args.at_once,
     };
     if wanted.subjects.is_empty() {
         return Err(Failure::Usage("this part has nothing in it".to_owned()));

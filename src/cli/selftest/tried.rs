@@ -4,11 +4,9 @@ use super::compared::{Compared, Wrong};
 use super::subject::Subject;
 use crate::cli::progress::Callback;
 use futures::StreamExt;
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-/// Demos that run at once. Most of a run is waiting.
-const AT_ONCE: usize = 4;
 
 /// What is tried, and how thoroughly.
 #[derive(Clone, Debug)]
@@ -19,6 +17,8 @@ pub struct Wanted {
     pub full: bool,
     /// How often a flaw is tried that is caught at a rate only.
     pub times: usize,
+    /// Demos that run side by side, where luck and quiet are not needed.
+    pub at_once: NonZeroUsize,
 }
 
 /// What came of a subject.
@@ -72,7 +72,7 @@ pub async fn try_out(wanted: &Wanted, progress: &Callback) -> Vec<Tried> {
             tell(subject);
             (number, tried)
         })
-        .buffer_unordered(AT_ONCE)
+        .buffer_unordered(wanted.at_once.get())
         .collect()
         .await;
     for (_, tried) in &mut tried {
@@ -87,7 +87,8 @@ pub async fn try_out(wanted: &Wanted, progress: &Callback) -> Vec<Tried> {
     for (number, subject) in lucky {
         let mut all = once(subject, wanted.full).await;
         for _ in 1..wanted.times {
-            let another = once(subject, wanted.full).await;
+            // Luck bears on what bears on the subject.
+            let another = once(subject, false).await;
             all.took += another.took;
             all.runs.extend(another.runs);
         }

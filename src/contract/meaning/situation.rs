@@ -3,7 +3,7 @@
 use crate::contract::{Contract, PrincipalScope, same_body};
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::PrincipalRole;
-use crate::transcript::{Delivery, Exchange, Response, Round};
+use crate::transcript::{Delivery, Exchange, Response, Round, Shown};
 use std::time::Duration;
 
 /// How a request relates to the first one with its key.
@@ -65,6 +65,8 @@ pub struct Situation<'a> {
     pub foreign: Option<Foreign>,
     /// What its identity says beside those of earlier successes with the key.
     pub identity: Identity,
+    /// Its identity is that of an effect which was seen before it was sent.
+    pub names_effect: bool,
 }
 
 /// What the identity in a success says.
@@ -212,7 +214,20 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
         Some(_) if !known.is_empty() => Identity::New,
         _ => Identity::Untold,
     };
+    let names_effect = this.response.as_ref().is_some_and(|response| {
+        let seen = round.readings.iter().filter(|reading| {
+            reading.marker == this.marker
+                && reading.operation == this.operation
+                && reading.at <= sent
+        });
+        seen.filter_map(|reading| reading.shows.as_ref().ok())
+            .any(|shown| match shown {
+                Shown::Ids(ids) => ids.iter().any(|id| response.identity.as_ref() == Some(id)),
+                _ => false,
+            })
+    });
     Situation {
+        names_effect,
         relation,
         earlier,
         first: first.and_then(|exchange| exchange.response.as_ref()),

@@ -8,7 +8,7 @@ use super::meaning;
 use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{OperationRole, PrincipalRole};
-use crate::transcript::{Delivery, Exchange, HookFacts};
+use crate::transcript::{Delivery, Exchange, HookFacts, Reading, ReadingKind, Shown};
 use sample::{Told, contract, during, got, last, lost, means, named, paid, round};
 use std::time::Duration;
 
@@ -35,6 +35,51 @@ fn a_303_after_a_lost_response_may_point_at_its_result() {
         let outcome = last(&contract(lines), round(exchanges));
         assert_eq!(outcome, Outcome::of(wanted), "{lines}");
     }
+}
+
+#[test]
+fn what_a_proxy_says_in_the_apis_place_is_no_failure_of_the_api() {
+    let page = |status: u16| got(status).body("<html><hr><center>nginx</center></html>");
+    let untold = [
+        Meaning::Executed,
+        Meaning::Replayed,
+        Meaning::InFlight,
+        Meaning::ServerError,
+    ];
+    for (status, wanted) in [
+        (503, &[Meaning::RateLimited][..]),
+        (429, &[Meaning::RateLimited]),
+        (502, &untold),
+        (504, &untold),
+        (500, &[Meaning::ServerError]),
+    ] {
+        let outcome = last(&contract(GENERIC), round(vec![page(status)]));
+        assert_eq!(outcome, Outcome::of(wanted), "{status}");
+    }
+    let own = last(&contract(GENERIC), round(vec![got(503).body("{}")]));
+    assert_eq!(own, Meaning::ServerError.into());
+}
+
+#[test]
+fn a_conflict_that_names_what_is_there_is_a_replay() {
+    let seen = |id: &str, at: u64| {
+        let mut round = round(vec![lost(), named(409, "pay_1")]);
+        round.readings.push(Reading {
+            kind: ReadingKind::Early,
+            probe: "payments".to_owned(),
+            operation: OperationRole::Subject,
+            principal: PrincipalRole::Owner,
+            marker: "m".to_owned(),
+            marker_name: "main".to_owned(),
+            at: Duration::from_millis(at),
+            shows: Ok(Shown::Ids(vec![id.to_owned()])),
+        });
+        last(&contract(GENERIC), round)
+    };
+    assert_eq!(seen("pay_1", 0), Meaning::Replayed.into());
+    assert_eq!(seen("pay_2", 0), Meaning::InFlight.into());
+    // What was seen later may be what the first one had yet to do.
+    assert_eq!(seen("pay_1", 900_000), Meaning::InFlight.into());
 }
 
 #[test]
@@ -264,7 +309,7 @@ fn failures_and_refusals_are_remembered_or_not() {
     let stored = "extends: generic\nafter: { server-5xx: { is: stored, strength: must } }";
     let keeps_429 = "extends: generic\nafter: { rate-limited: { is: stored, strength: must } }";
     let nobody = || got(401).by(PrincipalRole::Nobody);
-    let cases: [(&str, &str, Vec<Exchange>, &[Meaning]); 13] = [
+    let cases: [(&str, &str, Vec<Exchange>, &[Meaning]); 14] = [
         (
             "the stored 429",
             keeps_429,
@@ -315,8 +360,14 @@ fn failures_and_refusals_are_remembered_or_not() {
             &[ReplayedFailure],
         ),
         (
-            "another 500",
+            "another 500, or the stored one",
             GENERIC,
+            vec![got(500), got(500)],
+            &[ReplayedFailure, ServerError],
+        ),
+        (
+            "another 500 where they are not stored",
+            DEMO,
             vec![got(500), got(500)],
             &[ServerError],
         ),
@@ -522,14 +573,14 @@ fn a_replayed_refusal_means_what_its_own_first_answer_meant() {
 }
 
 #[test]
-fn other_stored_failures_do_not_make_a_500_a_stored_one() {
+fn other_stored_failures_do_not_make_a_500_surely_a_stored_one() {
     let text = "extends: generic\nafter: { business-declined: { is: stored, strength: must } }";
     let exchanges = vec![got(500), got(500)];
     means(
-        "5xx are not stored",
+        "nothing is said of 5xx",
         text,
         exchanges,
-        &[Meaning::ServerError],
+        &[Meaning::ReplayedFailure, Meaning::ServerError],
     );
 }
 

@@ -1,6 +1,6 @@
 //! What the flaws break that show when the process dies, or when there are several.
 
-use super::{Damage, broad, surely};
+use super::{Damage, broad, joined, surely};
 
 /// What `keeps-claim-on-crash` breaks.
 pub(super) const KEEPS_CLAIM_ON_CRASH: Damage = surely(&[
@@ -41,7 +41,11 @@ pub(super) const KEEPS_KEYS_PER_INSTANCE: Damage = surely(&[
 /// What `keeps-keys-per-connection` breaks: surely what goes over many connections, and all else as
 /// its connections happen to be.
 pub(super) const KEEPS_KEYS_PER_CONNECTION: Damage = Damage {
-    may_break: broad::IGNORES_KEYS,
+    // A key that is looked up at one process may name something else than a retry at the other.
+    may_break: &joined::<{ broad::IGNORES_KEYS.len() + 1 }>(
+        broad::IGNORES_KEYS,
+        &["lookup/after-loss#key/item-9/one-resource:found+retry"],
+    ),
     ..KEEPS_KEYS_PER_INSTANCE
 };
 
@@ -56,5 +60,7 @@ pub(super) const LOOKS_UP_ON_LAGGING_REPLICA: Damage = Damage {
         "replay/connections/item-5/effects-at-most",
         "replay/connections/item-5/one-resource:first+again",
         "replay/connections/item-5/outcome-never:again",
+        "run/ledger/item-5/one-resource:ledger",
+        "run/ledger/item-5/same-response:ledger",
     ],
 };

@@ -168,7 +168,17 @@ pub static VARIANTS: [Variant; 52] = [
         says: "Answers a repeat 200 with nothing but the id of the resource.",
         sources: &["contract gocardless"],
         contract: "on: { replay: { outcome: replay-stored, status: 200, body: same-resource } }",
-        upsets: &["replay/exact", "lost/response", "run/ledger"],
+        upsets: &[
+            "replay/exact",
+            "replay/kinds",
+            "lost/response",
+            "run/ledger",
+        ],
+        // An answer without a body, or of another kind, is another one where nobody said so.
+        unpromised: Sight::Broken(&[
+            "create-payment:replay/kinds#no-content/item-5/same-response:again+later",
+            "create-payment:replay/kinds#binary/item-5/same-response:again+later",
+        ]),
         change: |demo| demo.policy.replay.gives = Gives::Reference(200),
         ..PLAIN
     },
@@ -177,7 +187,7 @@ pub static VARIANTS: [Variant; 52] = [
         name: "refers-to-the-resource",
         says: "Answers a repeat 303 with the resource's address.",
         sources: &["RFC 9110, section 15.4.4"],
-        contract: "on: { replay: { outcome: conflict-ref, status: 303, header: { Location: ^/ } } }",
+        contract: "on: { replay: { outcome: conflict-ref, status: 303, header: { Location: ^/ } }, deleted: unspecified }",
         upsets: &["replay/exact", "lost/response", "run/ledger"],
         change: |demo| demo.policy.replay.gives = Gives::Reference(303),
         ..PLAIN

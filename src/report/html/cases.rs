@@ -82,7 +82,7 @@ fn card(report: &Report, broken: &Broken<'_>, open: bool, page: &mut Page) -> Ma
                 }
             }
             @for command in again::commands(report, case, broken.findings()) {
-                p class="again" { span { "See it again" } code tabindex="0" { (command) } }
+                p class="again" { span { "See it again" } code { (options(&command)) } }
             }
             @if let Some(client) = &case.client {
                 (of_client(client, broken, page))
@@ -98,6 +98,15 @@ fn card(report: &Report, broken: &Broken<'_>, open: bool, page: &mut Page) -> Ma
             } @else if !rounds.is_empty() {
                 p class="cut-off" { "The exchanges are left out here: the JSON report has them." }
             }
+        }
+    }
+}
+
+/// A command whose options stay whole where its line is broken.
+fn options(command: &str) -> Markup {
+    html! {
+        @for (place, part) in command.split(" --").enumerate() {
+            @if place > 0 { " " span { "--" (part) } } @else { span { (part) } }
         }
     }
 }
@@ -205,7 +214,7 @@ fn readings(round: &Round) -> Markup {
                     li {
                         span class="when" { (evidence::millis(reading.at, start)) } " "
                         (evidence::kind(&reading.kind)) " reading of " b { (line(&reading.probe)) }
-                        " for " (line(&reading.marker_name)) ": " (evidence::shows(&reading.shows))
+                        " for " (evidence::read_of(reading, 40)) ": " (evidence::shows(&reading.shows))
                     }
                 }
             }

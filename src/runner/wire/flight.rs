@@ -193,18 +193,27 @@ impl Shared {
 
     /// The first half of a release: the bytes go out, nobody is told. `None` if it had happened.
     pub(super) fn send_held(&self) -> Option<Release> {
+        self.begin_release(Instant::now()).then(|| self.send_line())
+    }
+
+    /// Whether it is still to be released; from now on it is not.
+    pub(super) fn begin_release(&self, at: Instant) -> bool {
         if self.released.swap(true, Ordering::AcqRel) {
-            return None;
+            return false;
         }
-        self.story.set_released(Instant::now());
+        self.story.set_released(at);
+        true
+    }
+
+    /// Sends what its line holds.
+    pub(super) fn send_line(&self) -> Release {
         match self.line.release() {
             // Another flight has let go what was held of this one.
-            Release::Nothing if self.in_volley => Some(
-                self.line
-                    .all_written()
-                    .map_or(Release::Nothing, Release::Gone),
-            ),
-            release => Some(release),
+            Release::Nothing if self.in_volley => self
+                .line
+                .all_written()
+                .map_or(Release::Nothing, Release::Gone),
+            release => release,
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
-use socket2::SockRef;
+use socket2::{SockRef, Socket};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -57,6 +57,14 @@ pub(super) enum Release {
     Stuck,
     /// Nothing was held, or the line is closed.
     Nothing,
+}
+
+/// What was held on a line, on its way in a batch of sends.
+#[derive(Debug)]
+pub(super) struct Taken {
+    /// The line's socket, which stays open for as long as this lives.
+    pub(super) socket: Socket,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// What a look at an idle line shows.
@@ -184,6 +192,36 @@ impl Line {
         } else {
             Release::Stuck
         }
+    }
+
+    /// Takes what is held, for somebody who sends it and then [`settle`](Self::settle)s. Until then
+    /// writes are still collected. `None` if nothing is held, or the line is closed.
+    pub(super) fn take_held(&self) -> Option<Taken> {
+        let mut state = self.state();
+        let tcp = state.tcp.as_ref().filter(|_| state.holding)?;
+        if state.held.is_empty() {
+            return None;
+        }
+        let socket = SockRef::from(tcp).try_clone().ok()?;
+        let bytes = std::mem::take(&mut state.held);
+        Some(Taken { socket, bytes })
+    }
+
+    /// So many of the bytes that were taken went out, the last of them at `at`; the rest, and what
+    /// was written since, is released.
+    pub(super) fn settle(&self, taken: Taken, sent: usize, at: Instant) -> Release {
+        {
+            let mut state = self.state();
+            let mut held = taken.bytes;
+            held.append(&mut state.held);
+            state.held = held;
+            state.wrote(sent, at);
+            if state.held.is_empty() {
+                state.holding = false;
+                return Release::Gone(at);
+            }
+        }
+        self.release()
     }
 
     /// Bytes that the peer's kernel has not acknowledged, where the system can tell.
@@ -408,6 +446,47 @@ mod tests {
         read.unwrap();
         assert!(line.all_written().is_some());
         assert!(got.iter().all(|byte| *byte == b'x'));
+    }
+
+    #[tokio::test]
+    async fn what_is_taken_and_not_sent_goes_before_what_was_written_since() {
+        for sent in [0, 3, 6] {
+            let (line, mut peer) = pair().await;
+            let mut io = LineIo(Arc::clone(&line));
+            assert!(line.take_held().is_none(), "nothing is held");
+            line.hold();
+            assert!(line.take_held().is_none(), "nothing was written");
+            io.write_all(b"taken ").await.unwrap();
+            let taken = line.take_held().unwrap();
+            assert_eq!(line.all_written(), None);
+            io.write_all(b"later").await.unwrap();
+            taken.socket.send(&taken.bytes[..sent]).unwrap();
+            let before = Instant::now();
+            let Release::Gone(at) = line.settle(taken, sent, before) else {
+                panic!("the kernel has room");
+            };
+            assert!(at >= before);
+            assert_eq!((line.written(), line.all_written()), (11, Some(at)));
+            let mut got = [0; 11];
+            peer.read_exact(&mut got).await.unwrap();
+            assert_eq!(&got, b"taken later");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_line_that_closes_while_its_bytes_are_sent_stays_closed() {
+        let (line, mut peer) = pair().await;
+        let mut io = LineIo(Arc::clone(&line));
+        line.hold();
+        io.write_all(b"x").await.unwrap();
+        let taken = line.take_held().unwrap();
+        line.close(Close::Fin);
+        assert_eq!(
+            line.settle(taken, 0, Instant::now()),
+            Release::Nothing,
+            "nothing more goes out"
+        );
+        assert_eq!(peer.read(&mut [0]).await.unwrap(), 0);
     }
 
     #[tokio::test]

@@ -6,6 +6,7 @@
 //! targets.
 
 mod account;
+mod batch;
 mod connect;
 mod done;
 mod drive;

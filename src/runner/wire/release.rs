@@ -1,9 +1,12 @@
 //! Letting held requests go, from a plain thread and with nothing in between.
 
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::runner::wire::batch::Batch;
 use crate::runner::wire::flight::Shared;
+use crate::runner::wire::line::{Release, Taken};
 
 /// Lets one held request go. Cheap to clone, and callable from any thread.
 #[derive(Clone, Debug)]
@@ -29,22 +32,64 @@ pub struct ReleaseSpread {
     pub last: Instant,
 }
 
-/// Lets all of them go, one after the other in a plain loop. Blocks; meant for a thread that does
-/// nothing else.
+/// Lets all of them go, with one system call where the system has one for it, otherwise one after the
+/// other in a plain loop. Blocks; meant for a thread that does nothing else.
+///
+/// Within one call nobody sees when which send was done: they are taken to be evenly spread over it.
 pub fn release_together(flights: &[Releaser]) -> ReleaseSpread {
-    let first = Instant::now();
-    let releases: Vec<_> = flights
+    let mut batch = Batch::with_room_for(flights.len());
+    let began = Instant::now();
+    let flights: Vec<&Shared> = flights
         .iter()
-        .map(|flight| flight.shared.send_held())
+        .map(|flight| &*flight.shared)
+        .filter(|shared| shared.begin_release(began))
         .collect();
-    let last = Instant::now();
+    let (spread, releases) = match batch.as_mut().filter(|_| flights.len() > 1) {
+        Some(batch) => in_one_call(batch, &flights),
+        None => one_by_one(&flights),
+    };
     // Waking the tasks takes longer than sending a byte, and would spread the sends.
     for (flight, release) in flights.iter().zip(releases) {
-        if let Some(release) = release {
-            flight.shared.tell_released(release);
-        }
+        flight.tell_released(release);
     }
-    ReleaseSpread { first, last }
+    spread
+}
+
+fn one_by_one(flights: &[&Shared]) -> (ReleaseSpread, Vec<Release>) {
+    let first = Instant::now();
+    let releases = flights.iter().map(|flight| flight.send_line()).collect();
+    let last = Instant::now();
+    (ReleaseSpread { first, last }, releases)
+}
+
+fn in_one_call(batch: &mut Batch, flights: &[&Shared]) -> (ReleaseSpread, Vec<Release>) {
+    // Of flights on one line, the first takes what all of them hold.
+    let mut taken: Vec<Option<Taken>> = flights.iter().map(|one| one.line.take_held()).collect();
+    let sends: Vec<(RawFd, &[u8])> = taken
+        .iter()
+        .flatten()
+        .map(|taken| (taken.socket.as_raw_fd(), &*taken.bytes))
+        .collect();
+    let first = Instant::now();
+    let sent = batch.send(&sends);
+    let last = Instant::now();
+    let count = u32::try_from(sent.len()).unwrap_or(u32::MAX).max(1);
+    let mut places = (1..=count).zip(sent);
+    let mut releases: Vec<Option<Release>> = flights
+        .iter()
+        .zip(&mut taken)
+        .map(|(flight, taken)| {
+            let taken = taken.take()?;
+            let (place, sent) = places.next()?;
+            let at = first + (last - first) * place / count;
+            Some(flight.line.settle(taken, sent, at))
+        })
+        .collect();
+    for (flight, release) in flights.iter().zip(&mut releases) {
+        release.get_or_insert_with(|| flight.send_line());
+    }
+    let releases = releases.into_iter().flatten().collect();
+    (ReleaseSpread { first, last }, releases)
 }
 
 /// How long before its time a release stops sleeping and spins: sleeps overshoot by less.

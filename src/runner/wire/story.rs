@@ -50,9 +50,15 @@ impl Story {
 
     /// Only the first time counts. Must not be called with any lock held: watchers run here, and
     /// they may release or cut a flight, this one included.
-    pub(super) fn happen(&self, moment: Moment, at: Instant) {
+    pub(super) fn happen(&self, moment: Moment, mut at: Instant) {
         let (due, dropped) = {
             let mut state = self.state();
+            if moment == Moment::Sent
+                && let Some(answered) = state.times[Moment::FirstByte as usize]
+            {
+                // What was answered had been sent.
+                at = at.min(answered);
+            }
             if state.times[moment as usize].is_some() {
                 return;
             }
@@ -94,5 +100,25 @@ impl fmt::Debug for Story {
         f.debug_struct("Story")
             .field("times", &self.state().times)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn what_was_answered_had_been_sent() {
+        let start = Instant::now();
+        let story = Story::new(start);
+        let answered = start + Duration::from_micros(5);
+        story.happen(Moment::FirstByte, answered);
+        story.happen(Moment::Sent, start + Duration::from_micros(9));
+        assert_eq!(story.at(Moment::Sent), Some(answered));
+        let story = Story::new(start);
+        story.happen(Moment::Sent, answered);
+        story.happen(Moment::FirstByte, start + Duration::from_micros(9));
+        assert_eq!(story.at(Moment::Sent), Some(answered));
     }
 }

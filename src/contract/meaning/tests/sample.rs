@@ -110,6 +110,7 @@ impl Told for Exchange {
     }
 
     fn body(mut self, text: &str) -> Exchange {
+        self.answer().body = text.to_owned();
         self.answer().body_digest = text.to_owned();
         self
     }

@@ -314,7 +314,7 @@ impl<'a> Picture<'a> {
         let says = format!(
             "{} of {}: {last} in the end",
             shorten(&first.probe, 20),
-            shorten(&first.marker_name, 16)
+            evidence::read_of(first, 16)
         );
         let label = label(&says, "", y);
         let middle = *y + 5.0;
@@ -363,16 +363,20 @@ fn events(round: &Round) -> Vec<Vec<&EventDelivery>> {
     lanes.into_values().collect()
 }
 
-/// The readings that count effects, by probe and marker; of many that show the same, the first and
+/// The readings that count effects, by probe, marker and who read; of many that show the same, the first and
 /// the last.
 fn counted(round: &Round) -> Vec<Vec<&Reading>> {
-    let mut lanes: BTreeMap<(&str, &str), Vec<&Reading>> = BTreeMap::new();
+    let mut lanes: BTreeMap<(&str, &str, &str), Vec<&Reading>> = BTreeMap::new();
     for reading in &round.readings {
         if matches!(reading.shows, Ok(Shown::State(_))) || reading.kind == ReadingKind::Before {
             continue;
         }
         let lane = lanes
-            .entry((&reading.marker_name, &reading.probe))
+            .entry((
+                &reading.marker_name,
+                &reading.probe,
+                reading.principal.name(),
+            ))
             .or_default();
         if let [.., one, two] = lane.as_slice()
             && number(&one.shows) == number(&two.shows)
@@ -435,6 +439,13 @@ fn kind(exchange: &Exchange) -> &'static str {
         "error"
     } else if outcome.is_within(Outcome::of(&[Meaning::InFlight, Meaning::RateLimited])) {
         "wait"
+    } else if exchange
+        .response
+        .as_ref()
+        .is_some_and(|response| response.status < 300)
+    {
+        // A success that it may not be, such as somebody else's.
+        "done"
     } else {
         "refused"
     }

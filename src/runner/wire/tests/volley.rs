@@ -53,6 +53,35 @@ async fn one_release_completes_all_requests_of_a_volley_with_one_send() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn volleys_on_several_connections_are_released_by_one_call() {
+    let server = start(Scheme::Http).await;
+    let (one, mut first) = pair(&server).await;
+    let (two, mut second) = pair(&server).await;
+    let mut flights = one
+        .prepare_volley(vec![post("aa"), post("bb")], Hold::LastByte, SOON)
+        .await;
+    flights.extend(
+        two.prepare_volley(vec![post("cc"), post("dd")], Hold::LastByte, SOON)
+            .await,
+    );
+    let releasers: Vec<_> = flights.iter().map(Flight::releaser).collect();
+    let spread = release_together(&releasers);
+    for flight in &flights {
+        let sent = flight.sent_at().unwrap();
+        assert!(spread.first <= sent && sent <= spread.last);
+    }
+    for handler in [&mut first, &mut second] {
+        for _ in 0..2 {
+            let call = handler.call().await;
+            call.answer("done").await;
+        }
+    }
+    for flight in flights {
+        assert_eq!(flight.done().await.response.unwrap().body, "done");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn nothing_of_a_volley_that_is_held_whole_arrives_before_its_release() {
     for hold in HOLDS {
         let server = start(Scheme::Https).await;

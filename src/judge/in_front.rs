@@ -1,0 +1,419 @@
+//! What answers say of whatever stands between us and the API: something that sends requests again,
+//! something that turns them away, and instances that do not know the same.
+
+use super::view::{began, number};
+use crate::contract::{Contract, gateway};
+use crate::outcome::{Meaning, Outcome};
+use crate::scenario::{Case, Step};
+use crate::transcript::{Delivery, Exchange, ReadingKind, Round, Transcript};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One case with what happened in it.
+pub struct Seen<'a> {
+    /// The operation.
+    pub operation: &'a str,
+    /// The case.
+    pub case: &'a Case,
+    /// Its contract.
+    pub contract: &'a Contract,
+    /// What happened.
+    pub transcript: &'a Transcript,
+}
+
+/// What a reader must know of what stands in front of the operations.
+pub fn in_front(cases: &[Seen<'_>]) -> Vec<String> {
+    let mut by_operation: BTreeMap<&str, Vec<&Seen<'_>>> = BTreeMap::new();
+    for case in cases {
+        by_operation.entry(case.operation).or_default().push(case);
+    }
+    by_operation
+        .into_iter()
+        .flat_map(|(operation, cases)| {
+            let resent = resent(&cases);
+            let turned_away = turned_away(&cases);
+            let several = several_memories(&cases);
+            let doubled = doubled(&cases);
+            resent
+                .into_iter()
+                .chain(doubled)
+                .chain(wavering(&cases))
+                .chain(turned_away)
+                .chain(several)
+                .map(move |says| format!("{operation}: {says}"))
+        })
+        .collect()
+}
+
+/// That first answers to fresh keys bear what only replays bear: then a request was carried out and sent
+/// again by something on the way, and that second one was answered.
+fn resent(cases: &[&Seen<'_>]) -> Option<String> {
+    let mut firsts: Vec<&Exchange> = Vec::new();
+    let mut replays: Vec<&Exchange> = Vec::new();
+    for seen in cases {
+        for round in &seen.transcript.rounds {
+            for exchange in &round.exchanges {
+                let Some(earliest) = earliest(round, exchange) else {
+                    continue;
+                };
+                if std::ptr::eq(earliest, exchange) {
+                    let alone = !is_burst(seen.case, &exchange.step) && is_alone(round, exchange);
+                    firsts.extend(alone.then_some(exchange));
+                } else if exchange.outcome.is_within(Meaning::Replayed.into())
+                    && is_plain_repeat(round, exchange)
+                {
+                    replays.push(exchange);
+                }
+            }
+        }
+    }
+    let marks: BTreeSet<String> = replays.iter().flat_map(|own| marks(own)).collect();
+    marks.into_iter().find_map(|mark| {
+        let marked = firsts.iter().filter(|own| marks_of(own, &mark)).count();
+        let always = replays.iter().all(|own| marks_of(own, &mark));
+        (marked > 0 && marked < firsts.len() && always).then(|| {
+            format!(
+                "{marked} of {} first answers to a fresh key bear `{mark}`, which says that the key had been used: something between us and the API sends requests again that were carried out; without a key each of them would be a second effect",
+                firsts.len()
+            )
+        })
+    })
+}
+
+/// The first exchange with the key of this one.
+fn earliest<'a>(round: &'a Round, exchange: &Exchange) -> Option<&'a Exchange> {
+    exchange.key.value.as_ref()?;
+    round
+        .exchanges
+        .iter()
+        .filter(|other| other.key.value == exchange.key.value)
+        .min_by_key(|other| began(other))
+}
+
+/// Whether it succeeded, untouched by us, before anything else was sent with its key.
+fn is_alone(round: &Round, exchange: &Exchange) -> bool {
+    let succeeded = exchange
+        .response
+        .as_ref()
+        .is_some_and(|response| response.success);
+    succeeded
+        && exchange.fault.is_none()
+        && round.exchanges.iter().all(|other| {
+            std::ptr::eq(other, exchange)
+                || other.key.value != exchange.key.value
+                || began(other) >= exchange.times.ended
+        })
+}
+
+/// Headers by which an API says that an answer is a replay: `name: value`.
+fn marks(exchange: &Exchange) -> Vec<String> {
+    const TELLING: [&str; 5] = ["idempot", "replay", "repeat", "duplicate", "original"];
+    let headers = exchange
+        .response
+        .iter()
+        .flat_map(|response| &response.headers);
+    headers
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_ascii_lowercase()))
+        .filter(|(name, value)| {
+            TELLING.iter().any(|part| name.contains(part))
+                && matches!(value.as_str(), "true" | "1" | "yes" | "hit" | "replayed")
+        })
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect()
+}
+
+fn marks_of(exchange: &Exchange, mark: &str) -> bool {
+    marks(exchange).iter().any(|own| own == mark)
+}
+
+/// That there are more effects than requests.
+fn doubled(cases: &[&Seen<'_>]) -> Option<String> {
+    cases.iter().find_map(|seen| {
+        let rounds = seen.transcript.rounds.iter();
+        rounds
+            .flat_map(|round| round.readings.iter().map(move |reading| (round, reading)))
+            .find_map(|(round, reading)| {
+                let probe = seen.transcript.probes.iter().find(|probe| {
+                    probe.name == reading.probe
+                        && probe.operation == reading.operation
+                        && probe.bound.is_none()
+                })?;
+                let shared = round.readings.iter().any(|other| {
+                    other.kind == ReadingKind::Before && other.probe == reading.probe
+                });
+                let count = reading.shows.as_ref().ok()?.count()? / probe.per_execution.max(1.0);
+                let sent = round.exchanges.iter().filter(|exchange| {
+                    exchange.marker == reading.marker
+                        && exchange.operation == reading.operation
+                        && exchange.lookup.is_none()
+                        && exchange.delivery != Delivery::NotSent
+                });
+                let sent = sent.count();
+                (!shared && sent > 0 && count > sent as f64).then(|| {
+                    format!(
+                        "{count} effects of {}, and no more than {sent} {} sent: one request makes two effects, or something between us and the API sends again",
+                        reading.probe,
+                        if sent == 1 { "request was" } else { "requests were" }
+                    )
+                })
+            })
+    })
+}
+
+/// That a count went down and up again: readings come from places that do not know the same.
+fn wavering(cases: &[&Seen<'_>]) -> Option<String> {
+    cases.iter().find_map(|seen| {
+        seen.transcript.rounds.iter().find_map(|round| {
+            let mut series: BTreeMap<(&str, &str, &str), Vec<f64>> = BTreeMap::new();
+            for reading in &round.readings {
+                if let Some(count) = reading.shows.as_ref().ok().and_then(|shown| shown.count()) {
+                    let place = (
+                        reading.probe.as_str(),
+                        reading.marker.as_str(),
+                        reading.principal.name(),
+                    );
+                    series.entry(place).or_default().push(count);
+                }
+            }
+            series.into_iter().find_map(|((probe, ..), counts)| {
+                let fell = counts.windows(2).position(|pair| pair[1] < pair[0])?;
+                let rose = counts[fell + 1..].windows(2).any(|pair| pair[1] > pair[0]);
+                rose.then(|| {
+                    let counts: Vec<String> = counts.iter().map(f64::to_string).collect();
+                    format!(
+                        "the count of {probe} contradicts itself: it was {} one after another; what answers it does not always know the same",
+                        counts.join(", ")
+                    )
+                })
+            })
+        })
+    })
+}
+
+/// That copies of bursts were turned away before they reached the API.
+fn turned_away(cases: &[&Seen<'_>]) -> Option<String> {
+    let mut worst: Option<(usize, usize, &Exchange)> = None;
+    for seen in cases {
+        for round in &seen.transcript.rounds {
+            for facts in &round.bursts {
+                let turned: Vec<&Exchange> = round
+                    .of(&facts.step)
+                    .filter(|own| was_turned_away(own))
+                    .collect();
+                let copies = round.of(&facts.step).count();
+                if let Some(first) = turned.first()
+                    && worst.is_none_or(|(most, ..)| turned.len() > most)
+                {
+                    worst = Some((turned.len(), copies, first));
+                }
+            }
+        }
+    }
+    let (turned, copies, example) = worst?;
+    let response = example.response.as_ref()?;
+    let by = match gateway(response) {
+        Some(name) => format!("{} by {name}, not by the API", response.status),
+        None => response.status.to_string(),
+    };
+    Some(format!(
+        "a limiter refused a part of the bursts ({by}): of one with {copies} copies {turned}, so that {} reached the API; concurrency was tried with no more than that",
+        copies - turned
+    ))
+}
+
+/// Whether a request was refused for its rate or load.
+pub(super) fn was_turned_away(exchange: &Exchange) -> bool {
+    exchange.outcome.is_within(Meaning::RateLimited.into())
+}
+
+/// That of repeats in a row some were answered from memory and others carried out again.
+fn several_memories(cases: &[&Seen<'_>]) -> Option<String> {
+    let mut again = 0;
+    let mut remembered = 0;
+    let mut most = 0;
+    for seen in cases {
+        for round in &seen.transcript.rounds {
+            // Time that passed, and hooks, have reasons of their own.
+            if !round.hooks.is_empty() || !round.bursts.is_empty() {
+                continue;
+            }
+            let mut ids: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+            let mut own = (0, 0);
+            for exchange in &round.exchanges {
+                if let Some(response) = exchange.response.as_ref().filter(|own| own.success)
+                    && let (Some(key), Some(identity)) = (&exchange.key.value, &response.identity)
+                {
+                    ids.entry(key).or_default().insert(identity);
+                }
+                if !is_plain_repeat(round, exchange) {
+                    continue;
+                }
+                if exchange.outcome.is_within(Meaning::Executed.into()) {
+                    own.0 += 1;
+                } else if exchange.outcome.is_within(Meaning::Replayed.into()) {
+                    own.1 += 1;
+                }
+            }
+            if own.0 > 0 && own.1 > 0 {
+                again += own.0;
+                remembered += own.1;
+                most = most.max(ids.values().map(BTreeSet::len).max().unwrap_or_default());
+            }
+        }
+    }
+    (again > 0).then(|| {
+        format!(
+            "instances disagree about a key: of {} repeats of one request in a row, {remembered} were answered from memory and {again} carried out again, with up to {} resources for one key: several memories, each of which executes once; no race is needed for it",
+            again + remembered,
+            number(most)
+        )
+    })
+}
+
+/// Whether it repeats, unchanged, a request that had succeeded before it was sent.
+fn is_plain_repeat(round: &Round, exchange: &Exchange) -> bool {
+    round.exchanges.iter().any(|other| {
+        other.key.value.is_some()
+            && other.key.value == exchange.key.value
+            && other.request.intent == exchange.request.intent
+            && other.principal == exchange.principal
+            && other.operation == exchange.operation
+            && other.outcome.is_within(Outcome::SUCCESS)
+            && other.times.ended <= began(exchange)
+    }) && exchange.forms.is_empty()
+}
+
+fn is_burst(case: &Case, step: &str) -> bool {
+    matches!(case.step(step), Some(Step::Burst { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Seen, in_front};
+    use crate::judge::reclassified;
+    use crate::judge::sample::{
+        answered, contract, paid, probe, reading, round, scenario, transcript,
+    };
+    use crate::transcript::{Exchange, ReadingKind, Round};
+
+    const REPEATS: &str = "steps:\n  - send: { as: first, key: fresh }\n  - send: { as: again, like: first, times: 3 }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n";
+    const BURST: &str = "steps:\n  - burst: { as: burst, key: fresh, copies: 4 }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n";
+
+    fn told(steps: &str, rounds: Vec<Round>) -> Vec<String> {
+        let scenario = scenario(steps);
+        let contract = contract("");
+        let case = &scenario.cases[0];
+        let mut whole = transcript(rounds);
+        whole.probes = vec![probe("payments")];
+        let whole = reclassified(case, &contract, whole);
+        in_front(&[Seen {
+            operation: "pay",
+            case,
+            contract: &contract,
+            transcript: &whole,
+        }])
+    }
+
+    fn marked(exchange: Exchange) -> Exchange {
+        exchange.header("Idempotency-Replayed", "true")
+    }
+
+    #[test]
+    fn a_first_answer_that_is_marked_as_a_replay_was_not_the_first_to_arrive() {
+        let plain =
+            |first: Exchange| round([first, marked(paid("again", "pay_1"))]).late(&["pay_1"]);
+        let own = || plain(paid("first", "pay_1"));
+        let resent = || plain(marked(paid("first", "pay_1")));
+        let says = told(REPEATS, vec![own(), resent(), own()]);
+        assert!(
+            says[0].starts_with(
+                "pay: 1 of 3 first answers to a fresh key bear `idempotency-replayed: true`"
+            ),
+            "{says:?}"
+        );
+        assert!(told(REPEATS, vec![own(), own()]).is_empty());
+        // A mark that is on every answer tells nothing.
+        assert!(told(REPEATS, vec![resent(), resent()]).is_empty());
+        let raced = round([
+            marked(paid("burst", "pay_1").at(0, 50)),
+            paid("burst", "pay_1").at(1, 20).copy(1),
+        ]);
+        assert!(
+            told(BURST, vec![raced, own()]).is_empty(),
+            "another copy came first"
+        );
+    }
+
+    #[test]
+    fn repeats_in_a_row_that_are_treated_differently_met_several_memories() {
+        let mixed = round([
+            paid("first", "pay_1"),
+            paid("again", "pay_1"),
+            paid("again", "pay_2").copy(1),
+            paid("again", "pay_1").copy(2),
+        ]);
+        let says = told(REPEATS, vec![mixed]);
+        assert!(
+            says[0].contains("of 3 repeats of one request in a row, 2 were answered from memory and 1 carried out again, with up to two resources"),
+            "{says:?}"
+        );
+        let never = round([
+            paid("first", "pay_1"),
+            paid("again", "pay_2"),
+            paid("again", "pay_3").copy(1),
+        ]);
+        assert!(told(REPEATS, vec![never]).is_empty(), "no memory at all");
+    }
+
+    #[test]
+    fn copies_that_were_turned_away_are_counted() {
+        let turned = answered("burst", 503)
+            .body("<html><center>nginx</center></html>")
+            .at(0, 2);
+        let burst = round([
+            paid("burst", "pay_1").at(0, 50),
+            turned.clone().copy(1),
+            turned.copy(2),
+        ])
+        .burst("burst", 3, 3);
+        let says = told(BURST, vec![burst]);
+        assert!(
+            says[0].contains(
+                "(503 by nginx, not by the API): of one with 3 copies 2, so that 1 reached the API"
+            ),
+            "{says:?}"
+        );
+    }
+
+    #[test]
+    fn a_count_that_goes_down_and_up_again_contradicts_itself() {
+        let counted = |counts: &[usize]| {
+            let ids = ["pay_1", "pay_2"];
+            counts.iter().fold(
+                round([paid("first", "pay_1"), paid("again", "pay_1")]),
+                |round, count| round.read(reading(ReadingKind::Early, &ids[..*count])),
+            )
+        };
+        let says = told(REPEATS, vec![counted(&[1, 0, 1])]);
+        assert!(
+            says[0].contains("contradicts itself: it was 1, 0, 1"),
+            "{says:?}"
+        );
+        assert!(told(REPEATS, vec![counted(&[0, 1, 1])]).is_empty());
+        assert!(
+            told(REPEATS, vec![counted(&[1, 1, 0])]).is_empty(),
+            "it was removed"
+        );
+    }
+
+    #[test]
+    fn more_effects_than_requests_are_said_as_that() {
+        let once =
+            |ids: &[&str]| round([paid("first", "pay_1")]).read(reading(ReadingKind::Late, ids));
+        let says = told(REPEATS, vec![once(&["pay_1", "pay_2"])]);
+        assert!(
+            says[0].contains("2 effects of payments, and no more than 1 request was sent: one request makes two effects"),
+            "{says:?}"
+        );
+        assert!(told(REPEATS, vec![once(&["pay_1"])]).is_empty());
+    }
+}
