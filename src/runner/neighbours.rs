@@ -54,12 +54,7 @@ pub(super) async fn neighbours(world: &World, operation: &str, alone: Duration) 
         .iter()
         .map(|run| Measuring { run, key: &key })
         .collect();
-    let sent = futures::future::join_all(crowd.iter().map(|one| send(one, "first"))).await;
-    let mut times: Vec<Duration> = sent
-        .iter()
-        .map(|sent| sent.as_ref().map_or(Duration::MAX, took))
-        .collect();
-    times.sort();
+    let times = at_once(&crowd).await;
     let slowest = times.last().copied().unwrap_or_default();
     if lone_repeats {
         let mut lost = 0;
@@ -76,7 +71,7 @@ pub(super) async fn neighbours(world: &World, operation: &str, alone: Duration) 
     }
     if slowest < alone.mul_f64(1.8) + Duration::from_millis(20) {
         Neighbours::Peaceful
-    } else if is_staircase(&times, alone) {
+    } else if is_staircase(&times, alone) && is_staircase(&others(&context, &key).await, alone) {
         Neighbours::InTurn(format!(
             "{operation}: requests are carried out one after another, so that a burst shows nothing of what happens to copies at the same time: {AT_ONCE} different ones sent at once took {} where one alone takes {}",
             in_turn(&times),
@@ -85,6 +80,26 @@ pub(super) async fn neighbours(world: &World, operation: &str, alone: Duration) 
     } else {
         Neighbours::Slow
     }
+}
+
+/// Sends the first requests of all at once: how long they took, the shortest first.
+async fn at_once(crowd: &[Measuring<'_>]) -> Vec<Duration> {
+    let sent = futures::future::join_all(crowd.iter().map(|one| send(one, "first"))).await;
+    let mut times: Vec<Duration> = sent
+        .iter()
+        .map(|sent| sent.as_ref().map_or(Duration::MAX, took))
+        .collect();
+    times.sort();
+    times
+}
+
+/// The same of as many others: what was seen once may be the doing of a busy machine.
+async fn others(context: &CaseContext<'_>, key: &BaselineKey) -> Vec<Duration> {
+    let runs: Vec<RoundRun<'_>> = (0..AT_ONCE)
+        .map(|number| RoundRun::new(context, AT_ONCE + number + 2))
+        .collect();
+    let crowd: Vec<Measuring<'_>> = runs.iter().map(|run| Measuring { run, key }).collect();
+    at_once(&crowd).await
 }
 
 /// Whether each of several requests sent at once took as long as it and all before it take in turn. Total
