@@ -86,7 +86,7 @@ impl Masker {
 
     /// Whether secrets were replaced in a text.
     pub(super) fn has_masked(&self, text: &str) -> bool {
-        self.replacements
+        self.known()
             .iter()
             .any(|(_, pseudonym)| text.contains(pseudonym.as_str()))
     }

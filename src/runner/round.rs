@@ -106,10 +106,7 @@ impl<'a> CaseContext<'a> {
     /// Runs a round, to its end or to where it goes on another day.
     pub(super) async fn round(&'a self, number: u32) -> Played {
         let run = RoundRun::new(self, number);
-        if let Err(why) = self.world.ready_tokens(super::ROUND).await {
-            run.broke(why);
-        }
-        let ran_out = self.world.ran_out();
+        run.ready_tokens().await;
         let lateness = Lateness::measure();
         run.agree();
         run.read_shared().await;
@@ -119,6 +116,7 @@ impl<'a> CaseContext<'a> {
     /// Goes on with a round where it had stopped.
     pub(super) async fn resumed(&'a self, half: &SuspendedRound) -> Played {
         let (run, from) = RoundRun::restored(self, half);
+        run.ready_tokens().await;
         let lateness = Lateness::measure();
         match run.take_up(half).await {
             Ok(()) => self.play(run, from, lateness).await,
@@ -131,6 +129,7 @@ impl<'a> CaseContext<'a> {
 
     /// Does the steps from one on.
     async fn play(&'a self, run: RoundRun<'a>, from: usize, lateness: Lateness) -> Played {
+        let ran_out = self.world.ran_out();
         for (index, step) in self.case.steps.iter().enumerate().skip(from) {
             let done = match pause(&run, step) {
                 Some((span, long)) => match run.suspend(index, span, long).await {
@@ -206,6 +205,13 @@ impl<'a> RoundRun<'a> {
 
     pub(super) fn world(&self) -> &'a World {
         self.context.world
+    }
+
+    /// Whoever asks for tokens has one that is good for a while.
+    async fn ready_tokens(&self) {
+        if let Err(why) = self.world().ready_tokens(super::ROUND).await {
+            self.broke(why);
+        }
     }
 
     /// An implicit assumption did not hold.
