@@ -32,6 +32,8 @@ pub enum Promise {
     Expired,
     /// The answer to a replay after the resource was deleted.
     Deleted,
+    /// Whether an operation can be found again without a retry.
+    Lookup,
     /// What the date of the first sending decides (OASIS Repeatable Requests 1.0, section 5).
     FirstSent,
     /// What happens when the key store is down.
@@ -42,7 +44,7 @@ pub enum Promise {
 
 impl Promise {
     /// Every promise, in the order of reports.
-    pub const ALL: [Promise; 16] = [
+    pub const ALL: [Promise; 17] = [
         Promise::Replay,
         Promise::ReplayMarker,
         Promise::InProgress,
@@ -56,6 +58,7 @@ impl Promise {
         Promise::Retention,
         Promise::Expired,
         Promise::Deleted,
+        Promise::Lookup,
         Promise::FirstSent,
         Promise::StoreUnavailable,
         Promise::AfterFailure,
@@ -77,6 +80,7 @@ impl Promise {
             Promise::Retention => "retention",
             Promise::Expired => "expired",
             Promise::Deleted => "deleted",
+            Promise::Lookup => "lookup",
             Promise::FirstSent => "first-sent",
             Promise::StoreUnavailable => "store-unavailable",
             Promise::AfterFailure => "after-failure",

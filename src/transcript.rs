@@ -100,6 +100,9 @@ pub struct DocumentFacts {
     pub retention: Option<Duration>,
     /// Whose keys are one space.
     pub scope: Option<String>,
+    /// Which errors may be retried: statuses and classes, such as `409` and `5xx`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retryable: Option<Vec<String>>,
 }
 
 /// What an OpenAPI document says.
@@ -133,8 +136,14 @@ pub struct KeyFacts {
     pub required: bool,
     /// Its format, such as `uuid`.
     pub format: Option<String>,
+    /// Its fewest characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<u64>,
     /// Its most characters.
     pub max: Option<u64>,
+    /// A regular expression that it matches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
 /// Times to answer.

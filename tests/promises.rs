@@ -78,6 +78,10 @@ fn line(promise: Promise) -> Line {
             "replay/after-delete",
             "on: { deleted: { outcome: reject, status: 410 } }",
         ),
+        Promise::Lookup => demo(
+            "lookup/after-loss#key",
+            "lookup: { is: none, strength: must }",
+        ),
         Promise::FirstSent => Line {
             kept: "azure",
             shown_by: "expiry/first-sent",

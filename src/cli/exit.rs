@@ -74,7 +74,7 @@ fn has_warning(report: &Report) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Exit;
-    use crate::grade::{Report, RunInfo};
+    use crate::grade::{DocumentsReport, Report, RunInfo};
     use crate::verdict::Verdict;
 
     fn report(verdict: Option<Verdict>, stopped: Option<&str>) -> Report {
@@ -86,6 +86,7 @@ mod tests {
             verdict,
             checklist: Vec::new(),
             promises: Vec::new(),
+            documents: DocumentsReport::default(),
             scenarios: Vec::new(),
             headlines: Vec::new(),
         }

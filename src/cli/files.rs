@@ -202,7 +202,7 @@ pub fn on_one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{ReportFile, id, replace, write_reports};
-    use crate::grade::{Report, RunInfo};
+    use crate::grade::{DocumentsReport, Report, RunInfo};
     use crate::report::{Format, Options};
     use std::path::{Path, PathBuf};
 
@@ -237,6 +237,7 @@ mod tests {
             verdict: None,
             checklist: Vec::new(),
             promises: Vec::new(),
+            documents: DocumentsReport::default(),
             scenarios: Vec::new(),
             headlines: Vec::new(),
         };

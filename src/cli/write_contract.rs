@@ -173,6 +173,12 @@ impl Search {
                     contract.lifetime = must(lifetime, source);
                 });
             }
+            Promise::Lookup => {
+                let words = ["as the target file says", "none"];
+                self.first_kept(promise, words, |contract, source, word| {
+                    contract.lookup = must(word.to_owned(), source);
+                });
+            }
             // What the date of the first sending decides is not sent by any scenario yet.
             Promise::FirstSent => {}
             Promise::Replay

@@ -108,8 +108,8 @@ pub struct Contract {
     pub transient: Promised<TransientSignal>,
     /// What clients are told about retries. Informational.
     pub retry: Promised<RetryRules>,
-    /// How a key's result can be asked for, in words; `none` where it cannot. Informational: a
-    /// target names its own look-ups.
+    /// How an operation can be found again without a retry, in words; `none` where it cannot. A target
+    /// names its own look-ups.
     pub lookup: Promised<String>,
     /// What happens when the key store is down.
     pub store_unavailable: Promised<Vec<Behaviour>>,
@@ -166,6 +166,7 @@ impl Contract {
             Promise::OtherPrincipal => of(&self.principal_scope),
             Promise::OtherOperation => of(&self.operation_scope),
             Promise::Retention => of(&self.lifetime),
+            Promise::Lookup => of(&self.lookup),
             Promise::FirstSent => of(&self.companion_missing).max(of(&self.companion_malformed)),
             Promise::Expired => of(&self.expired),
             Promise::Deleted => of(&self.deleted),

@@ -127,7 +127,7 @@ impl Contract {
             },
             beside("transient", &self.transient, TransientSignal::says),
             beside("retry", &self.retry, RetryRules::says),
-            beside("lookup", &self.lookup, String::clone),
+            promise(Promise::Lookup, &self.lookup.source),
             answer(Promise::StoreUnavailable, &self.store_unavailable),
             beside("errors", &self.errors, |format| {
                 match format {

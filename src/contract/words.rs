@@ -56,6 +56,7 @@ impl Contract {
             Promise::Retention => words(&self.lifetime, Lifetime::says),
             Promise::Expired => behaviours(&self.expired),
             Promise::Deleted => behaviours(&self.deleted),
+            Promise::Lookup => words(&self.lookup, String::clone),
             Promise::FirstSent => {
                 let parts: Vec<String> = [
                     ("missing", &self.companion_missing),

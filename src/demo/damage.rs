@@ -87,6 +87,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         ]),
         Flaw::SharesKeysBetweenTenants => surely(&[
             "auth/other-tenant#*/item-4/keeps:other-principal",
+            "auth/other-tenant#*/item-4/documented-scope:theirs",
             "auth/other-tenant#*/item-4/outcome-is:theirs",
             "auth/other-tenant#*/item-6/exists:theirs",
             "auth/other-tenant#other-first/item-6/nothing-foreign:theirs+theirs-again",
@@ -181,16 +182,23 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::KeepsClaimOnError => surely(&[
             "race/three-parties#a-fails/item-5/outcome-is:later",
             "failure/after-effect#*/item-7/keeps:after-failure",
+            "failure/after-effect#*/item-7/documented-retryable:retry",
             "failure/after-effect#*/item-7/recovered:retry",
             "failure/error#*/item-7/keeps:after-failure",
+            "failure/error#*/item-7/documented-retryable:retry",
             "failure/error#*/item-7/recovered:retry",
         ]),
-        Flaw::ForgetsKeyAfterEffect => surely(&["failure/after-effect#*/item-5/effects-at-most"]),
+        Flaw::ForgetsKeyAfterEffect => surely(&[
+            "failure/after-effect#*/item-5/effects-at-most",
+            "failure/after-effect#*/item-7/documented-retryable:retry",
+        ]),
         Flaw::KeepsKeyOfRolledBackWrite => surely(&["failure/after-effect#*/item-5/exists:retry"]),
         Flaw::StoresServerErrors => surely(&[
             "race/three-parties#a-fails/item-5/outcome-is:later",
             "failure/after-effect#once/item-7/keeps:after-failure",
+            "failure/after-effect#once/item-7/documented-retryable:retry",
             "failure/error#heals/item-7/keeps:after-failure",
+            "failure/error#heals/item-7/documented-retryable:retry",
         ]),
         Flaw::KeepsClaimOnHangUp => surely(&[
             "lost/mid-work#*/item-5/effects-at-least",
@@ -280,6 +288,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "auth/refused-first#*/item-5/same-response:again",
                 "expiry/kept/item-4/effects-at-most",
                 "expiry/kept/item-4/keeps:retention",
+                "expiry/kept/item-4/documented-retention:again",
                 "expiry/kept/item-4/outcome-never:again",
                 "expiry/over/item-4/effects-at-most",
                 "expiry/over/item-4/one-resource:reused+reused-again",
@@ -287,6 +296,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
                 "expiry/slow/item-4/keeps:retention",
                 "expiry/slow/item-4/outcome-never:again",
                 "failure/error#heals/item-5/effects-at-most",
+                "failure/error#heals/item-7/documented-retryable:retry",
                 "failure/error#heals/item-5/one-resource:retry+again",
                 "key/odd#*/item-4/effects-at-most",
                 "lost/mid-work#*/item-5/effects-at-most",
@@ -425,6 +435,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::FingerprintsServerSecond => Damage {
             breaks: &[
                 "expiry/kept/item-4/keeps:retention",
+                "expiry/kept/item-4/documented-retention:again",
                 "expiry/slow/item-4/keeps:retention",
                 "lost/after-effect#later/item-5/outcome-is:retry",
                 "lost/after-effect#unseen/item-5/outcome-is:retry",
@@ -452,6 +463,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::HashesUserAgent => surely(&["replay/noise#user-agent/item-5/outcome-is:again"]),
         Flaw::RefusesKeyOfOtherTenant => surely(&[
             "auth/other-tenant#*/item-4/keeps:other-principal",
+            "auth/other-tenant#*/item-4/documented-scope:theirs",
             "auth/other-tenant#*/item-4/outcome-is:theirs",
         ]),
         Flaw::SharesKeysBetweenMethods => Damage {
@@ -517,6 +529,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::ForgetsEarly => surely(&[
             "expiry/kept/item-4/effects-at-most",
             "expiry/kept/item-4/keeps:retention",
+            "expiry/kept/item-4/documented-retention:again",
             "expiry/kept/item-4/outcome-never:again",
             "expiry/slow/item-4/effects-at-most",
             "expiry/slow/item-4/keeps:retention",
@@ -640,6 +653,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::TrustsKnownSignatures => surely(consumer::TRUSTS_KNOWN_SIGNATURES),
         Flaw::CountsNoDuplicates | Flaw::CountsTwice => surely(downstream::COUNTS_WRONG),
         Flaw::DocumentsKeyElsewhere => surely(downstream::DOCUMENTS_KEY_ELSEWHERE),
+        Flaw::DocumentsNoConflict => surely(downstream::DOCUMENTS_NO_CONFLICT),
         Flaw::DocumentsRetryAfterNobodySends => {
             surely(downstream::DOCUMENTS_RETRY_AFTER_NOBODY_SENDS)
         }

@@ -700,6 +700,11 @@ flaws! {
         says: "Documents another header for the key than the one that it reads.",
         reports: &[],
     }
+    DocumentsNoConflict {
+        id: "D05", tier: Two, name: "documents-no-conflict",
+        says: "Leaves the answer to a duplicate in flight out of its documents.",
+        reports: &[],
+    }
     DocumentsRetryAfterNobodySends {
         id: "D02", tier: Two, name: "documents-retry-after-nobody-sends",
         says: "Documents a Retry-After for a refusal that never has one.",

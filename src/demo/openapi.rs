@@ -98,6 +98,9 @@ fn write(policy: &Policy, flaws: Flaws, made: u16, summary: &str) -> Value {
         }
         Unkeyed::Execute => false,
     };
+    if flaws.has(Flaw::DocumentsNoConflict) {
+        responses.remove("409");
+    }
     if flaws.has(Flaw::DocumentsRetryAfterNobodySends) {
         responses["422"]["headers"] = json!({"Retry-After": {"schema": {"type": "integer"}}});
     }

@@ -1,5 +1,6 @@
 //! From findings to a report: a grade for each of the nine points, and a verdict for the run.
 
+mod documents;
 mod headlines;
 mod items;
 mod promises;
@@ -7,7 +8,7 @@ mod sides;
 
 use crate::checklist::ItemId;
 use crate::contract::Contract;
-use crate::judge::{Finding, Observation, Tally};
+use crate::judge::{Documented, Finding, Observation, Tally};
 use crate::promise::{Level, Promise, Strength};
 use crate::scenario::client::ClientScenario;
 use crate::scenario::{Check, Scenario, Severity};
@@ -109,6 +110,7 @@ fn whole(
         .collect();
     let verdict = verdict(&about, &findings);
     let promises = promises::collect(&scenarios, contracts);
+    let documents = documents::collect(&scenarios);
     let headlines = headlines
         .into_iter()
         .chain(headlines::found(&about, &scenarios, &checklist))
@@ -118,6 +120,7 @@ fn whole(
         verdict,
         checklist,
         promises,
+        documents,
         scenarios,
         headlines,
     }
@@ -227,6 +230,7 @@ fn skipped_findings(operation: &str, scenario: &Scenario, case: usize, why: &str
             },
             observed: Vec::new(),
             rounds: Tally::default(),
+            documented: None,
             reach: None,
             evidence: Vec::new(),
         })
@@ -244,6 +248,8 @@ pub struct Report {
     pub checklist: Vec<GradedItem>,
     /// Declared against observed, promise by promise.
     pub promises: Vec<PromiseReport>,
+    /// What the documents say, held against what was observed.
+    pub documents: DocumentsReport,
     /// Every case of every scenario on every operation, in the order of the plan.
     pub scenarios: Vec<CaseReport>,
     /// What a reader must know before anything else, such as "effects cannot be counted".
@@ -378,6 +384,29 @@ pub struct PromiseReport {
     /// Whether they agree; `None` where nothing is declared or nothing was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<bool>,
+}
+
+/// What the documents say, held against what was observed.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct DocumentsReport {
+    /// Each statement with its grade; none where the target file names no documents.
+    pub statements: Vec<DocumentedReport>,
+    /// The operations of the OpenAPI document that change something, are not idempotent by their method
+    /// (RFC 9110, section 9.2.2), and declare no key: `POST /orders`.
+    pub keyless: Vec<String>,
+}
+
+/// One statement of the documents.
+#[derive(Clone, Debug, Serialize)]
+pub struct DocumentedReport {
+    /// The operation.
+    pub operation: String,
+    /// What it is about, such as `status 409` or `retention`.
+    pub about: String,
+    /// What becomes of it.
+    pub grade: Documented,
+    /// In one sentence: what was observed, or why nothing was.
+    pub says: String,
 }
 
 /// One case of a scenario on one operation.

@@ -32,6 +32,7 @@ fn finding(item: &str, verdict: Verdict) -> Finding {
         steps: Vec::new(),
         promise: None,
         observed: Vec::new(),
+        documented: None,
         reach: None,
         rounds: Tally {
             ran: 1,

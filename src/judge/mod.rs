@@ -37,6 +37,7 @@ mod unaffected;
 mod vantage;
 mod view;
 
+pub use documented::{Documented, Graded};
 pub use in_front::{Seen, in_front};
 pub use keeps::declared;
 pub use reach::{Reach, reach};
@@ -216,6 +217,9 @@ pub struct Finding {
     /// The promise that it is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promise: Option<Promise>,
+    /// What becomes of the statement of the documents that it is about, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documented: Option<Graded>,
     /// What was observed for the promise, with the number of rounds.
     pub observed: Vec<Observation>,
     /// How the rounds went.

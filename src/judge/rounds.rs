@@ -1,6 +1,7 @@
 //! From the rulings of the rounds to one finding: a break in any round fails, a pass needs enough
 //! rounds that showed something, and everything else says why nothing was shown.
 
+use super::documented::{Documented, Graded};
 use super::ruling::{Ruled, Ruling};
 use super::vantage::is_same;
 use super::view::View;
@@ -218,6 +219,22 @@ fn unbroken(folding: &Folding<'_>, rounds: &[Judged<'_>]) -> (Verdict, String) {
     (Verdict::Inconclusive, reason)
 }
 
+/// The gravest grade that the rounds give to a statement of the documents; none was shown where the
+/// finding shows nothing.
+fn documented(rounds: &[Judged<'_>], verdict: Verdict) -> Option<Graded> {
+    let gravest = rounds
+        .iter()
+        .filter_map(|round| round.ruling.documented.as_deref().cloned())
+        .max_by_key(|graded| graded.grade)?;
+    Some(match verdict {
+        Verdict::Pass | Verdict::Fail => gravest,
+        Verdict::Skip | Verdict::Inconclusive => Graded {
+            grade: Documented::NotShown,
+            ..gravest
+        },
+    })
+}
+
 /// The commonest of several reasons; the earliest of equally common ones.
 fn commonest(reasons: &[(&String, u64)]) -> String {
     let count = |reason: &String| reasons.iter().filter(|(own, _)| *own == reason).count();
@@ -286,6 +303,7 @@ fn finding(
             .map(str::to_owned)
             .collect(),
         promise,
+        documented: documented(rounds, verdict),
         observed: observations(rounds),
         rounds: Tally {
             ran: count(rounds.len()),

@@ -1,5 +1,6 @@
 //! What one round says about one expectation, before rounds are folded into a finding.
 
+use super::documented::{Documented, Graded};
 use crate::promise::Level;
 
 /// What one round says.
@@ -15,6 +16,8 @@ pub(super) struct Ruling {
     pub(super) level: Option<Level>,
     /// The break stands although an assumption of the round is broken.
     pub(super) stands: bool,
+    /// What becomes of a statement of the documents, where it is about one.
+    pub(super) documented: Option<Box<Graded>>,
     /// Orders rounds by how much they show; the greatest is the worst.
     pub(super) weight: u64,
 }
@@ -42,6 +45,7 @@ impl Ruling {
             exchanges: Vec::new(),
             level: None,
             stands: false,
+            documented: None,
             weight: 0,
         }
     }
@@ -86,6 +90,27 @@ impl Ruling {
     /// The same with a level of its own.
     pub(super) fn at_level(mut self, level: Level) -> Ruling {
         self.level = Some(level);
+        self
+    }
+
+    /// The same as the grade of a statement of the documents, of which [`Ruling::about`] tells.
+    pub(super) fn graded(mut self, grade: Documented) -> Ruling {
+        self.documented = Some(Box::new(Graded {
+            about: String::new(),
+            grade,
+        }));
+        self
+    }
+
+    /// The same about a statement of the documents; one without a grade was not shown.
+    pub(super) fn about(mut self, about: impl Into<String>) -> Ruling {
+        let grade = self
+            .documented
+            .map_or(Documented::NotShown, |graded| graded.grade);
+        self.documented = Some(Box::new(Graded {
+            about: about.into(),
+            grade,
+        }));
         self
     }
 

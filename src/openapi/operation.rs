@@ -31,8 +31,12 @@ pub struct DeclaredKey {
     pub required: bool,
     /// Its format, such as `uuid`.
     pub format: Option<String>,
+    /// Its fewest characters.
+    pub min: Option<u64>,
     /// Its most characters.
     pub max: Option<u64>,
+    /// A regular expression that it matches.
+    pub pattern: Option<String>,
 }
 
 impl DeclaredOperation {
@@ -112,7 +116,9 @@ fn shape(schema: &Value) -> DeclaredKey {
         place: String::new(),
         required: false,
         format: schema["format"].as_str().map(str::to_owned),
+        min: schema["minLength"].as_u64(),
         max: schema["maxLength"].as_u64(),
+        pattern: schema["pattern"].as_str().map(str::to_owned),
     }
 }
 

@@ -21,6 +21,7 @@ pub fn render(report: &Report) -> String {
         ("verdict", json(&report.verdict)),
         ("checklist", json(&report.checklist)),
         ("promises", json(&report.promises)),
+        ("documents", json(&report.documents)),
     ] {
         // Writing to a String cannot fail, here and below.
         let _ = write!(text, "\n\"{name}\": {},", safe(&value));

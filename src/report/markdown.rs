@@ -7,6 +7,7 @@ use super::entry::{Standing, counts};
 use super::gravity::{Broken, broken, inconclusive};
 use super::words;
 use crate::grade::{Grade, Report};
+use crate::judge::Documented;
 use std::fmt::Write;
 
 /// Characters that a comment may have: GitHub takes 65,536.
@@ -15,6 +16,10 @@ const MOST: usize = 60_000;
 const MOST_CASES: usize = 25;
 /// Reasons that are shown of those for which something was not shown.
 const MOST_REASONS: usize = 10;
+/// Statements of the documents that are shown.
+const MOST_STATEMENTS: usize = 60;
+/// Characters of what was observed of one of them.
+const MOST_REASON: usize = 200;
 /// Characters of one sentence.
 const MOST_SENTENCE: usize = 600;
 
@@ -38,6 +43,7 @@ pub fn render(report: &Report) -> String {
         let _ = writeln!(text, "> {}\n", escaped(headline));
     }
     checklist(report, &mut text);
+    documents(report, &mut text);
     let cases = broken(report);
     if !cases.is_empty() {
         text.push_str("### What is broken\n\n");
@@ -96,6 +102,42 @@ fn checklist(report: &Report, text: &mut String) {
             words::grade(graded.grade),
             escaped(&clip(&graded.says, MOST_SENTENCE))
         );
+    }
+    text.push('\n');
+}
+
+fn documents(report: &Report, text: &mut String) {
+    let statements = &report.documents.statements;
+    let keyless = words::keyless(report);
+    if statements.is_empty() && keyless.is_none() {
+        return;
+    }
+    text.push_str("### Documented against observed\n\n");
+    if !statements.is_empty() {
+        text.push_str("| operation | statement | grade | |\n|---|---|---|---|\n");
+    }
+    for statement in statements.iter().take(MOST_STATEMENTS) {
+        let sign = match statement.grade {
+            Documented::True => "✅",
+            Documented::False => "❌",
+            Documented::Undocumented => "⚠️",
+            Documented::NotShown => "➖",
+        };
+        let _ = writeln!(
+            text,
+            "| {} | {} | {sign} {} | {} |",
+            escaped(&statement.operation),
+            escaped(&statement.about),
+            words::documented(statement.grade),
+            escaped(&clip(&statement.says, MOST_REASON))
+        );
+    }
+    if statements.len() > MOST_STATEMENTS {
+        let more = statements.len() - MOST_STATEMENTS;
+        let _ = writeln!(text, "\nand {more} more in the other reports");
+    }
+    if let Some(keyless) = keyless {
+        let _ = writeln!(text, "\n{}", escaped(&clip(&keyless, MOST_SENTENCE)));
     }
     text.push('\n');
 }

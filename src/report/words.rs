@@ -1,6 +1,7 @@
 //! Words and numbers that the reports for people share.
 
 use crate::grade::{Counts, Grade, PromiseReport, Report};
+use crate::judge::Documented;
 use crate::promise::Strength;
 use crate::verdict::Verdict;
 
@@ -42,6 +43,27 @@ pub fn grade(grade: Grade) -> &'static str {
         Grade::NotShown => "not shown",
         Grade::Broken => "broken",
     }
+}
+
+/// What becomes of a statement of the documents.
+pub fn documented(grade: Documented) -> &'static str {
+    match grade {
+        Documented::NotShown => "not shown",
+        Documented::True => "documented and true",
+        Documented::Undocumented => "undocumented but observed",
+        Documented::False => "documented and false",
+    }
+}
+
+/// The operations that declare no key, in a sentence; `None` where every one declares it.
+pub fn keyless(report: &Report) -> Option<String> {
+    let keyless = &report.documents.keyless;
+    (!keyless.is_empty()).then(|| {
+        format!(
+            "Operations that change something and declare no key: {}",
+            keyless.join(", ")
+        )
+    })
 }
 
 /// How strongly something is promised; a dash where nothing is.

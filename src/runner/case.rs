@@ -10,7 +10,9 @@ use super::world::{BaselineKey, Cast, Effort, World};
 use super::{CRASHED, Runner};
 use crate::outcome::Meaning;
 use crate::plan::PlannedCase;
-use crate::scenario::{Case, Need, OperationRole, PrincipalRole, Release, Request, Rounds, Step};
+use crate::scenario::{
+    Case, Check, OperationRole, PrincipalRole, Release, Request, Rounds, Scenario, Step,
+};
 use crate::target::operation::{Operation, Reading as What};
 use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, Round, SoFar, Transcript};
 use futures::{FutureExt, StreamExt};
@@ -108,7 +110,7 @@ impl Runner {
         transcript.not_applicable = too_quick(case, world.contract(&planned.subject), &transcript);
         transcript.probes = self.probe_facts(case, &cast, &baselines);
         transcript.in_turn = locked(&world.in_turn).get(&planned.subject).cloned();
-        if planned.scenario.needs.contains(&Need::Documents) {
+        if speaks_of_documents(&planned.scenario) {
             transcript.documents = world.document_facts(&planned.subject).await;
         }
         if speaks_of_events(&planned.scenario) {
@@ -423,6 +425,12 @@ async fn late_readings(world: &World, cast: &Cast, rounds: Vec<Ran>) -> Vec<Roun
         ran.round
     });
     noted.collect()
+}
+
+/// Whether a scenario holds documents against what is observed.
+fn speaks_of_documents(scenario: &Scenario) -> bool {
+    let mut expected = scenario.expect.iter().map(|(_, expectation)| expectation);
+    expected.any(|expectation| matches!(expectation.check, Check::Documented { .. }))
 }
 
 #[cfg(test)]

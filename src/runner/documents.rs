@@ -25,6 +25,7 @@ impl World {
             openapi,
             retention: documents.retention,
             scope: documents.scope.clone(),
+            retryable: documents.retryable.clone(),
         })
     }
 
@@ -102,7 +103,9 @@ fn facts(declared: &DeclaredOperation) -> OperationFacts {
             place: key.place.clone(),
             required: key.required,
             format: key.format.clone(),
+            min: key.min,
             max: key.max,
+            pattern: key.pattern.clone(),
         }),
         statuses: declared.statuses.iter().cloned().collect(),
         retry_after: declared.retry_after.iter().cloned().collect(),

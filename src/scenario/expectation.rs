@@ -94,8 +94,10 @@ pub enum EventPart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocumentedPart {
-    /// Where the key goes, and its form.
+    /// Where the key goes.
     Key,
+    /// What a key looks like.
+    KeyFormat,
     /// Whether a key is required.
     Required,
     /// The status of a refusal.
@@ -106,6 +108,8 @@ pub enum DocumentedPart {
     Retention,
     /// Whose keys are one space.
     Scope,
+    /// Which errors may be retried.
+    Retryable,
     /// That every operation that changes something has a key.
     EveryOperation,
 }
@@ -115,21 +119,28 @@ impl DocumentedPart {
     pub fn name(self) -> &'static str {
         match self {
             DocumentedPart::Key => "key",
+            DocumentedPart::KeyFormat => "key-format",
             DocumentedPart::Required => "required",
             DocumentedPart::Status => "status",
             DocumentedPart::RetryAfter => "retry-after",
             DocumentedPart::Retention => "retention",
             DocumentedPart::Scope => "scope",
+            DocumentedPart::Retryable => "retryable",
             DocumentedPart::EveryOperation => "every-operation",
         }
     }
 
-    /// Whether it is about the answer to a step.
-    pub fn is_of_a_step(self) -> bool {
-        matches!(
-            self,
-            DocumentedPart::Required | DocumentedPart::Status | DocumentedPart::RetryAfter
-        )
+    /// Whether it is about the answer to a step; `None` where it may be.
+    pub fn is_of_a_step(self) -> Option<bool> {
+        match self {
+            DocumentedPart::KeyFormat
+            | DocumentedPart::Required
+            | DocumentedPart::Status
+            | DocumentedPart::RetryAfter
+            | DocumentedPart::Retryable => Some(true),
+            DocumentedPart::Retention | DocumentedPart::Scope => None,
+            DocumentedPart::Key | DocumentedPart::EveryOperation => Some(false),
+        }
     }
 }
 

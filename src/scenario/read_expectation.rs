@@ -481,14 +481,14 @@ impl Expectation {
                 let fields: DocumentedFields = yaml::decode(&own)?;
                 let part = fields.what;
                 match (&fields.of, part.is_of_a_step()) {
-                    (None, true) => {
+                    (None, Some(true)) => {
                         let message = format!(
                             "`{}` is documented of an answer: `of` says of which",
                             part.name()
                         );
                         return Err(Diagnostic::error(message).at(place()));
                     }
-                    (Some(_), false) => {
+                    (Some(_), Some(false)) => {
                         let message = format!("`{}` is documented of no step", part.name());
                         return Err(Diagnostic::error(message).at(place()));
                     }

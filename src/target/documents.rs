@@ -13,6 +13,8 @@ pub struct Documents {
     pub url: Option<String>,
     /// For how long a key is remembered.
     pub retention: Option<Duration>,
+    /// Which errors may be retried: statuses and classes, such as `409` and `5xx`.
+    pub retryable: Option<Vec<String>>,
     /// A page in the text format of Prometheus: a URL, or `GET /path` of the API itself.
     pub metrics: Option<String>,
     /// The samples on it that count what befalls keys, such as `replays_total{path="/payments"}`.

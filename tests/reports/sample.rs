@@ -1,8 +1,11 @@
 //! One report by hand, with everything in it that a hostile target could send.
 
 use idemspec::checklist::ItemId;
-use idemspec::grade::{CaseReport, Counts, Grade, GradedItem, PromiseReport, Report, RunInfo};
-use idemspec::judge::{Evidence, Finding, Observation, Tally};
+use idemspec::grade::{
+    CaseReport, Counts, DocumentedReport, DocumentsReport, Grade, GradedItem, PromiseReport,
+    Report, RunInfo,
+};
+use idemspec::judge::{Documented, Evidence, Finding, Observation, Tally};
 use idemspec::outcome::{Meaning, Outcome};
 use idemspec::promise::{Level, Promise, Strength};
 use idemspec::scenario::{OperationRole, PrincipalRole, Severity};
@@ -65,6 +68,7 @@ pub fn report() -> Report {
             graded("item-5", Grade::Broken),
             graded("item-7", Grade::PartlyShown),
         ],
+        documents: documents(),
         promises: vec![PromiseReport {
             operation: "create-payment".to_owned(),
             promise: Promise::InProgress,
@@ -115,6 +119,7 @@ pub fn finding(scenario: &str, id: &str, verdict: Verdict, level: Level) -> Find
         steps: vec!["burst".to_owned()],
         promise: None,
         observed: Vec::new(),
+        documented: None,
         reach: None,
         rounds: Tally {
             ran: 2,
@@ -232,5 +237,24 @@ pub fn exchange(copy: u32, body: &str) -> Exchange {
         late: None,
         lookup: None,
         outcome: Outcome::from(Meaning::Executed),
+    }
+}
+
+/// A statement of each grade.
+fn documents() -> DocumentsReport {
+    let statement = |about: &str, grade| DocumentedReport {
+        operation: "create-payment".to_owned(),
+        about: about.to_owned(),
+        grade,
+        says: format!("the document {HOSTILE}"),
+    };
+    DocumentsReport {
+        statements: vec![
+            statement("status 409", Documented::True),
+            statement("status 422", Documented::Undocumented),
+            statement("retention", Documented::False),
+            statement("scope", Documented::NotShown),
+        ],
+        keyless: vec!["POST /orders".to_owned()],
     }
 }

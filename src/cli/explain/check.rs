@@ -185,6 +185,10 @@ fn documented(part: DocumentedPart, of: Option<&str>) -> String {
     let of = of.unwrap_or_default();
     let what = match part {
         DocumentedPart::Key => "where the key goes".to_owned(),
+        DocumentedPart::KeyFormat => format!("what a key looks like, as `{of}` shows"),
+        DocumentedPart::Retryable => {
+            format!("which errors may be retried, as `{of}` shows")
+        }
         DocumentedPart::Required => format!("whether a key is required, as `{of}` shows"),
         DocumentedPart::Status => format!("the status that `{of}` is refused with"),
         DocumentedPart::RetryAfter => format!("the Retry-After that `{of}` is refused with"),

@@ -175,6 +175,7 @@ pub fn about_promise(promise: Promise) -> &'static str {
         Promise::Retention => "For how long a key is remembered.",
         Promise::Expired => "What a key does after its retention.",
         Promise::Deleted => "The answer to a replay after the resource was deleted.",
+        Promise::Lookup => "Whether an operation can be found again without a retry.",
         Promise::FirstSent => "What the date of the first sending decides.",
         Promise::StoreUnavailable => "What happens when the key store is down.",
         Promise::AfterFailure => "What a retry does after each class of failure.",

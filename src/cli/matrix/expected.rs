@@ -114,6 +114,7 @@ impl Demo<'_> {
                 ),
                 StoreDown::Execute => is_of_kind(&held.store_unavailable, &EXECUTES),
             }),
+            Promise::Lookup => Expected::kept(is_looked_up(held)),
             Promise::FirstSent | Promise::AfterFailure => unreachable!("they are told above"),
         })
     }
@@ -139,6 +140,7 @@ impl Demo<'_> {
                 Some(Equality::Bytes) => executed(&held.mismatch),
                 _ => Expected::Broken,
             },
+            Promise::Lookup => Expected::kept(is_looked_up(held)),
             Promise::KeyCase => Expected::kept(held.key.case_sensitive.value == Some(true)),
             Promise::OtherPrincipal => {
                 Expected::kept(held.principal_scope.value != Some(PrincipalScope::Global))
@@ -377,4 +379,9 @@ impl Demo<'_> {
         }
         found.into_iter().flatten().max()
     }
+}
+
+/// Whether a contract has operations looked up, as every demo does.
+fn is_looked_up(held: &Contract) -> bool {
+    held.lookup.value.as_deref() != Some("none")
 }

@@ -153,7 +153,6 @@ pub(super) fn why_beside(term: &str) -> &'static str {
         }
         "transient" => "by it the class of a failure is told",
         "retry" => "it binds clients",
-        "lookup" => "point 9 of the checklist shows it, on operations that can be looked up",
         "errors" => "the promises name what of an error counts",
         _ => "",
     }

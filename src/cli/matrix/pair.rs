@@ -121,7 +121,10 @@ fn follows(demo: &Demo<'_>, held: &Contract, expectation: &Expectation) -> bool 
 /// Whether a check is against executing a repeated request, and not about how the API fails.
 fn is_about_repeats(check: &Check) -> bool {
     match check {
-        Check::Effects { .. } | Check::OneResource { .. } | Check::SameResponse { .. } => true,
+        Check::Effects { .. }
+        | Check::OneResource { .. }
+        | Check::SameResponse { .. }
+        | Check::Agrees { .. } => true,
         Check::Outcome { bound, .. } => match bound {
             OutcomeBound::Never(outcome) => outcome.may_be(Meaning::Executed),
             OutcomeBound::Is(outcome) => !outcome.may_be(Meaning::Executed),

@@ -126,6 +126,7 @@ fn finding(promise: Option<Promise>, verdict: Verdict) -> Finding {
         steps: Vec::new(),
         promise,
         observed: Vec::new(),
+        documented: None,
         reach: None,
         rounds: Tally::default(),
         evidence: Vec::new(),

@@ -13,6 +13,7 @@ pub(super) const FREES_ANOTHER_CLAIM: &[&str] = &[
 
 pub(super) const STORES_RATE_LIMITS: &[&str] = &[
     "failure/rate-limited/item-7/outcome-is:again",
+    "failure/rate-limited/item-7/documented-retryable:again",
     "failure/rate-limited/item-7/keeps:after-failure",
 ];
 

@@ -201,6 +201,7 @@ fn told(
         steps: expectation.of.clone(),
         promise: None,
         observed: Vec::new(),
+        documented: None,
         reach: None,
         rounds: Tally {
             ran: rounds,

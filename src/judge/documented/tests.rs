@@ -1,7 +1,9 @@
+use crate::judge::Documented;
 use crate::judge::sample::{
     answered, contract, expecting, judged_with, paid, round, sent, transcript,
 };
 use crate::promise::Level;
+use crate::scenario::PrincipalRole;
 use crate::transcript::{
     DocumentFacts, Exchange, KeyFacts, OpenApiFacts, OperationFacts, Transcript,
 };
@@ -15,7 +17,9 @@ fn operation() -> OperationFacts {
             place: "header".to_owned(),
             required: true,
             format: None,
+            min: None,
             max: None,
+            pattern: None,
         }),
         statuses: vec!["201".to_owned(), "4XX".to_owned(), "503".to_owned()],
         retry_after: vec!["409".to_owned()],
@@ -30,6 +34,7 @@ fn documents(operation: OperationFacts) -> DocumentFacts {
         })),
         retention: Some(Duration::from_secs(3600)),
         scope: Some("tenant".to_owned()),
+        retryable: None,
     }
 }
 
@@ -155,12 +160,15 @@ fn operations_without_a_key_are_listed_and_documents_that_were_not_read_show_not
     );
     let all = documents(operation());
     assert_eq!(told("what: every-operation", all, again()).0, Verdict::Pass);
-    for openapi in [None, Some(Err("404".to_owned()))] {
+    for (openapi, verdict) in [
+        (None, Verdict::Skip),
+        (Some(Err("404".to_owned())), Verdict::Inconclusive),
+    ] {
         let unread = DocumentFacts {
             openapi,
             ..documents(operation())
         };
-        assert_eq!(told("what: key", unread, again()).0, Verdict::Inconclusive);
+        assert_eq!(told("what: key", unread, again()).0, verdict);
     }
 }
 
@@ -189,12 +197,13 @@ fn what_was_not_read_or_sent_shows_nothing() {
     let nothing = Verdict::Inconclusive;
     let first = || vec![with_key(paid("first", "pay_1"))];
     let what = "what: status, of: again";
-    assert_eq!(judged(what, None, KEPT, first()).0, nothing);
+    assert_eq!(judged(what, None, KEPT, first()).0, Verdict::Skip);
     let unread = |openapi| DocumentFacts {
         openapi,
         ..documents(operation())
     };
-    assert_eq!(judged(what, Some(unread(None)), KEPT, first()).0, nothing);
+    let unnamed = judged(what, Some(unread(None)), KEPT, first());
+    assert_eq!(unnamed.0, Verdict::Skip);
     let failed = unread(Some(Err("404".to_owned())));
     assert_eq!(judged(what, Some(failed), KEPT, first()).0, nothing);
     let unsent = judged(what, Some(documents(operation())), KEPT, first());
@@ -227,29 +236,32 @@ fn what_was_not_read_or_sent_shows_nothing() {
 
 #[test]
 fn a_key_is_where_the_documents_have_it_and_of_their_form() {
-    let judged = |place: &str, format: Option<&str>, max: Option<u64>, used: Exchange| {
-        let mut own = operation();
-        own.key = Some(KeyFacts {
-            name: "Idempotency-Key".to_owned(),
-            place: place.to_owned(),
-            required: true,
-            format: format.map(str::to_owned),
-            max,
-        });
-        judged("what: key", Some(documents(own)), KEPT, vec![used])
-    };
+    let claimed =
+        |what: &str, place: &str, format: Option<&str>, max: Option<u64>, used: Exchange| {
+            let mut own = operation();
+            own.key = Some(KeyFacts {
+                name: "Idempotency-Key".to_owned(),
+                place: place.to_owned(),
+                required: true,
+                format: format.map(str::to_owned),
+                min: None,
+                max,
+                pattern: None,
+            });
+            judged(what, Some(documents(own)), KEPT, vec![used])
+        };
+    let formed =
+        |format, max, used| claimed("what: key-format, of: first", "header", format, max, used);
+    let judged = |place, format, max, used| claimed("what: key", place, format, max, used);
     let used = || with_key(paid("first", "pay_1").key(Some("abc")));
     assert_eq!(judged("header", None, None, used()).0, Verdict::Pass);
-    assert_eq!(judged("header", None, Some(3), used()).0, Verdict::Pass);
+    assert_eq!(formed(None, Some(3), used()).0, Verdict::Pass);
     let formless = (Verdict::Fail, Level::Should);
-    assert_eq!(judged("header", None, Some(2), used()), formless);
-    assert_eq!(judged("header", Some("uuid"), None, used()), formless);
+    assert_eq!(formed(None, Some(2), used()), formless);
+    assert_eq!(formed(Some("uuid"), None, used()), formless);
     let uuid = "0c9b7c1e-2f37-4f0b-8a56-91d2b1f0e7aa";
     let by_uuid = with_key(paid("first", "pay_1").key(Some(uuid)));
-    assert_eq!(
-        judged("header", Some("uuid"), None, by_uuid).0,
-        Verdict::Pass
-    );
+    assert_eq!(formed(Some("uuid"), None, by_uuid).0, Verdict::Pass);
     let elsewhere = (Verdict::Fail, Level::Must);
     assert_eq!(judged("query", None, None, used()), elsewhere);
     assert_eq!(judged("body", None, None, used()), elsewhere);
@@ -282,6 +294,7 @@ fn what_the_documents_and_the_contract_state_is_held_against_each_other() {
         openapi: None,
         retention: hours.map(|hours| Duration::from_secs(3600 * hours)),
         scope: scope.map(str::to_owned),
+        retryable: None,
     };
     let none = Vec::new;
     let retention =
@@ -301,4 +314,115 @@ fn what_the_documents_and_the_contract_state_is_held_against_each_other() {
     assert_eq!(scope(None, KEPT), (Verdict::Fail, Level::Should));
     assert_eq!(scope(Some("tenant"), SILENT).0, Verdict::Inconclusive);
     assert_eq!(scope(None, SILENT).0, Verdict::Inconclusive);
+}
+
+/// The grade that an expectation gives after these exchanges, and whether it fails.
+fn grade(what: &str, documents: DocumentFacts, exchanges: Vec<Exchange>) -> (Documented, Verdict) {
+    let transcript = Transcript {
+        documents: Some(documents),
+        ..transcript(vec![round(exchanges)])
+    };
+    let finding = judged_with(
+        &expecting(&format!("documented: {{ {what} }}")),
+        &contract("extends: generic"),
+        &transcript,
+    );
+    let graded = finding.documented.expect("it is about a statement");
+    (graded.grade, finding.verdict)
+}
+
+#[test]
+fn a_form_of_the_key_is_held_against_keys_that_were_taken_and_refused() {
+    let shaped = |min, max| {
+        let mut own = operation();
+        if let Some(key) = &mut own.key {
+            (key.min, key.max) = (min, max);
+        }
+        documents(own)
+    };
+    let grade = |documents, code| {
+        let exchanges = vec![with_key(paid("first", "pay_1")), answered("again", code)];
+        grade("what: key-format, of: again", documents, exchanges)
+    };
+    let pass = |grade| (grade, Verdict::Pass);
+    let fail = |grade| (grade, Verdict::Fail);
+    assert_eq!(
+        grade(shaped(Some(1), Some(255)), 201),
+        pass(Documented::True)
+    );
+    assert_eq!(grade(shaped(Some(40), None), 400), pass(Documented::True));
+    assert_eq!(grade(shaped(Some(40), None), 201), fail(Documented::False));
+    assert_eq!(grade(shaped(Some(1), None), 400), fail(Documented::False));
+    assert_eq!(
+        grade(shaped(None, None), 400),
+        fail(Documented::Undocumented)
+    );
+    assert_eq!(
+        grade(shaped(None, None), 201),
+        (Documented::NotShown, Verdict::Skip)
+    );
+}
+
+#[test]
+fn a_retry_after_an_error_makes_the_statement_true_false_or_missing() {
+    let stating = |words: Option<&[&str]>| DocumentFacts {
+        retryable: words.map(|words| words.iter().map(|word| (*word).to_owned()).collect()),
+        ..documents(operation())
+    };
+    let after = |words, status: u16, retry: Exchange| {
+        let failed = answered("first", status).at(0, 10).variant("fails-once");
+        let retry = retry.at(20, 30).variant("fails-once");
+        grade(
+            "what: retryable, of: again",
+            stating(words),
+            vec![failed, retry],
+        )
+    };
+    let taken = || paid("again", "pay_1");
+    let class: Option<&[&str]> = Some(&["409", "5xx"]);
+    let pass = (Documented::True, Verdict::Pass);
+    assert_eq!(after(class, 503, taken()), pass);
+    assert_eq!(
+        after(class, 503, answered("again", 422)),
+        (Documented::False, Verdict::Fail)
+    );
+    assert_eq!(
+        after(class, 429, taken()),
+        (Documented::Undocumented, Verdict::Fail)
+    );
+    assert_eq!(after(class, 422, answered("again", 422)), pass);
+    assert_eq!(
+        after(None, 503, taken()),
+        (Documented::Undocumented, Verdict::Fail)
+    );
+    assert_eq!(
+        after(None, 503, answered("again", 503)),
+        (Documented::NotShown, Verdict::Skip)
+    );
+}
+
+#[test]
+fn a_scope_is_true_where_another_tenant_has_keys_of_its_own() {
+    let stating = |scope: Option<&str>| DocumentFacts {
+        scope: scope.map(str::to_owned),
+        ..documents(operation())
+    };
+    let theirs = |exchange: Exchange| Exchange {
+        principal: PrincipalRole::OtherTenant,
+        ..exchange.at(20, 30)
+    };
+    let grade = |scope, theirs| {
+        let exchanges = vec![paid("first", "pay_1").at(0, 10), theirs];
+        grade("what: scope, of: again", stating(scope), exchanges).0
+    };
+    let own = || theirs(paid("again", "pay_2"));
+    let refused = || theirs(answered("again", 422));
+    assert_eq!(grade(Some("tenant"), own()), Documented::True);
+    assert_eq!(grade(Some("global"), own()), Documented::False);
+    assert_eq!(grade(None, own()), Documented::Undocumented);
+    assert_eq!(grade(Some("tenant"), refused()), Documented::False);
+    assert_eq!(
+        grade(Some("tenant"), theirs(answered("again", 500))),
+        Documented::NotShown
+    );
 }

@@ -5,12 +5,15 @@ mod after_failure;
 mod declared;
 mod first_sent;
 mod in_progress;
+mod lookup;
 mod malformed_key;
 mod marker;
 mod retention;
 mod scope;
 
 pub use declared::declared;
+pub(super) use retention::age;
+pub(super) use scope::is_alone_on_its_path;
 
 use super::ruling::Ruling;
 use super::view::{View, began, got, same_key, succeeded, who};
@@ -160,6 +163,7 @@ fn look(view: &View<'_>, promise: Promise, exchange: &Exchange) -> Look {
             },
             behaves(&contract.deleted),
         ),
+        Promise::Lookup => lookup::look(view, exchange),
         Promise::FirstSent => first_sent::look(view, exchange, response),
         Promise::StoreUnavailable => Look::Seen(
             says(exchange, response),

@@ -11,7 +11,7 @@ use std::time::Duration;
 const MOST: f64 = 0.8;
 
 /// How old the key was, by the target's time, since its first success.
-fn age(view: &View<'_>, exchange: &Exchange) -> Option<Duration> {
+pub(in crate::judge) fn age(view: &View<'_>, exchange: &Exchange) -> Option<Duration> {
     let (_, first) = first_success(view, exchange)?;
     let moved: Duration = view
         .round

@@ -67,7 +67,7 @@ pub(super) fn other_principal(view: &View<'_>, exchange: &Exchange, response: &R
 }
 
 /// Whether everybody else sent the key to other paths, as each changes what is theirs.
-fn is_alone_on_its_path(view: &View<'_>, this: &Exchange) -> bool {
+pub(in crate::judge) fn is_alone_on_its_path(view: &View<'_>, this: &Exchange) -> bool {
     let mut others = view
         .round
         .exchanges

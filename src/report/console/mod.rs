@@ -56,6 +56,7 @@ pub fn render(report: &Report, look: &Look) -> String {
         findings::inconclusive(report, look, &mut text);
         tables::checklist(report, look, &mut text);
         tables::promises(report, look, &mut text);
+        tables::documents(report, look, &mut text);
     }
     last_line(report, look, &mut text);
     text

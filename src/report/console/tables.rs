@@ -2,7 +2,7 @@
 
 use super::{Detail, Look, color};
 use crate::grade::{CaseReport, Counts, Grade, Report};
-use crate::judge::Observation;
+use crate::judge::{Documented, Observation};
 use crate::report::clean::{line, shorten};
 use crate::report::entry::{Standing, entries};
 use crate::report::evidence::plain_table;
@@ -206,6 +206,42 @@ pub(super) fn promises(report: &Report, look: &Look, text: &mut String) {
     }
     keep_whole(&mut table, 2, look.width);
     let _ = writeln!(text, "{}\n", table.trim_fmt());
+}
+
+/// What the documents say against what was observed, and the operations that declare no key.
+pub(super) fn documents(report: &Report, look: &Look, text: &mut String) {
+    let statements = &report.documents.statements;
+    let keyless = words::keyless(report);
+    if statements.is_empty() && keyless.is_none() {
+        return;
+    }
+    let _ = writeln!(text, "{}", look.bold("Documented against observed"));
+    if !statements.is_empty() {
+        let mut table = table(look);
+        table.set_header(["operation", "statement", "grade", "says"]);
+        for statement in statements {
+            table.add_row(vec![
+                Cell::new(line(&statement.operation)),
+                Cell::new(line(&statement.about)),
+                colored(
+                    words::documented(statement.grade),
+                    match statement.grade {
+                        Documented::NotShown => AnsiColor::BrightBlack,
+                        Documented::True => AnsiColor::Green,
+                        Documented::Undocumented => AnsiColor::Yellow,
+                        Documented::False => AnsiColor::Red,
+                    },
+                ),
+                Cell::new(shorten(&statement.says, MOST_REASON)),
+            ]);
+        }
+        keep_whole(&mut table, 3, look.width);
+        let _ = writeln!(text, "{}", table.trim_fmt());
+    }
+    if let Some(keyless) = keyless {
+        let _ = writeln!(text, "{}", line(&keyless));
+    }
+    text.push('\n');
 }
 
 fn observed(observations: &[Observation]) -> String {

@@ -58,6 +58,7 @@ pub fn render(report: &Report) -> String {
                     (nothing_shown)
                     (summary::target_file(report))
                     (summary::promises(report))
+                    (summary::documents(report))
                     (all)
                 }
                 (summary::foot(report))

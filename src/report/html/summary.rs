@@ -1,7 +1,8 @@
 //! The top of the page: the verdict, the nine points, and what was declared against what was seen.
 
 use super::badge;
-use crate::grade::{Counts, Grade, PromiseReport, Report};
+use crate::grade::{Counts, DocumentedReport, Grade, PromiseReport, Report};
+use crate::judge::Documented;
 use crate::report::clean::{line, shorten};
 use crate::report::entry::{Standing, counts};
 use crate::report::words;
@@ -44,6 +45,7 @@ pub(super) fn head(report: &Report) -> Markup {
                 a href="#broken" { "Broken" }
                 @if counts(report).inconclusive > 0 { a href="#inconclusive" { "Not shown" } }
                 @if !report.promises.is_empty() { a href="#contract" { "Contract" } }
+                @if !report.documents.statements.is_empty() { a href="#documents" { "Documents" } }
                 a href="#checks" { "All checks" }
             }
         }
@@ -238,6 +240,47 @@ fn row(promise: &PromiseReport) -> Markup {
                 } }
             }
             td role="cell" data-head="kept" { (badge(kept, class)) }
+        }
+    }
+}
+
+/// What the documents say against what was observed, and the operations that declare no key.
+pub(super) fn documents(report: &Report) -> Markup {
+    let statements = &report.documents.statements;
+    let keyless = words::keyless(report);
+    html! {
+        @if !statements.is_empty() || keyless.is_some() {
+            section id="documents" aria-labelledby="documents-title" {
+                h2 id="documents-title" { "Documented against observed" }
+                @if !statements.is_empty() {
+                    table role="table" class="statements" {
+                        thead role="rowgroup" { tr role="row" {
+                            @for head in ["operation", "statement", "grade", "says"] {
+                                th role="columnheader" scope="col" { (head) }
+                            }
+                        } }
+                        tbody role="rowgroup" { @for own in statements { (statement(own)) } }
+                    }
+                }
+                @if let Some(keyless) = keyless { p { (line(&keyless)) } }
+            }
+        }
+    }
+}
+
+fn statement(own: &DocumentedReport) -> Markup {
+    let class = match own.grade {
+        Documented::NotShown => "skip",
+        Documented::True => "pass",
+        Documented::Undocumented => "inconclusive",
+        Documented::False => "fail",
+    };
+    html! {
+        tr role="row" class=(class) {
+            td role="cell" data-head="operation" { (line(&own.operation)) }
+            th role="rowheader" scope="row" data-head="statement" { (line(&own.about)) }
+            td role="cell" data-head="grade" { (badge(words::documented(own.grade), class)) }
+            td role="cell" data-head="says" { (shorten(&own.says, 300)) }
         }
     }
 }

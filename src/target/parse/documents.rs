@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::signal::Signal;
+use crate::yaml::Diagnostic;
 use crate::yaml::Node;
 
 use super::reader::Reader;
@@ -19,17 +20,19 @@ impl Reader<'_> {
         let scope = fields.take("scope");
         let metrics = fields.take("metrics");
         let signals = fields.take("signals");
-        fields.unsupported("retryable");
-        if fields.finish() && openapi.or(retention).or(scope).or(metrics).is_none() {
+        let retryable = fields.take("retryable");
+        let stated = openapi.or(retention).or(scope).or(retryable).or(metrics);
+        if fields.finish() && stated.is_none() {
             self.error(
                 &node.span,
-                "`documents` names nothing that could be held against the API: add openapi, retention, scope or metrics",
+                "`documents` names nothing that could be held against the API: add openapi, retention, scope, retryable or metrics",
             );
         }
         Documents {
             openapi: openapi.and_then(|node| self.text(node, "a path or a URL")),
             url: url.and_then(|node| self.text(node, "a URL")),
             retention: retention.and_then(|node| self.duration(node, "retention")),
+            retryable: retryable.map(|node| self.retryable(node)),
             metrics: metrics.and_then(|node| self.text(node, "a URL, or GET /path")),
             signals: signals.map(|node| self.signals(node)).unwrap_or_default(),
             scope: scope.and_then(|node| {
@@ -58,5 +61,30 @@ impl Reader<'_> {
             }
         }
         signals
+    }
+
+    /// The errors that may be retried: a list of statuses and classes.
+    fn retryable(&self, node: &Node) -> Vec<String> {
+        let only = std::slice::from_ref(node);
+        let mut all = Vec::new();
+        for entry in node.as_list().unwrap_or(only) {
+            let Some(text) = self.scalar_text(entry, "a status") else {
+                continue;
+            };
+            let word = text.to_ascii_lowercase();
+            let is_class = word == "4xx" || word == "5xx";
+            let is_error = word
+                .parse()
+                .is_ok_and(|status: u16| (400..600).contains(&status));
+            match is_class || is_error {
+                true => all.push(word),
+                false => self.report(
+                    Diagnostic::error(format!("`{text}` is no error"))
+                        .at(entry.span.clone())
+                        .help("errors that may be retried are statuses and classes of them: retryable: [409, 429, 5xx]"),
+                ),
+            }
+        }
+        all
     }
 }
