@@ -33,4 +33,5 @@ pub mod target;
 pub mod target_check;
 pub mod transcript;
 pub mod verdict;
+pub mod xml;
 pub mod yaml;

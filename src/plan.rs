@@ -15,11 +15,11 @@ use crate::scenario::{
 };
 use crate::signal::Signal;
 use crate::target::Target;
-use crate::target::consumer::Signing;
 use crate::target::key::{Carrier, KeyPlace, singular_path};
 use crate::target::operation::{Lifetime, LookupWay, Operation, Reading};
 use crate::target::principal::{Principal, Role};
 use crate::target::request::Body;
+use crate::target::signing::Signing;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;

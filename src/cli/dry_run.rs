@@ -138,6 +138,7 @@ fn made(target: &Target, planned: &PlannedCase, effective: &Effective) -> Result
         key: Some((&place, &key)),
         principal: &Principal::default(),
         credentials: Credentials::Without,
+        token: None,
         values: &Unknown,
     })
     .map_err(|error| error.to_string())?;

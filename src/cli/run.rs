@@ -214,7 +214,7 @@ impl Trial {
     /// # Errors
     /// As for [`demo`].
     pub async fn report(self) -> Result<Report, Failure> {
-        Ok(self.record().await?.report())
+        Ok(Box::pin(self.record()).await?.into_report())
     }
 
     /// What happened in a run against the demo, which is stopped after it. It shows and writes
@@ -247,7 +247,8 @@ async fn demo_job(trial: Trial) -> Result<(Stage, Job), Failure> {
         http2,
     } = trial;
     let scenarios = select::selected(select::built_in()?, &selection)?;
-    let (stage, mut ready) = stage::set(options, &scenarios, kept, contract, sent).await?;
+    let set = stage::set(options, &scenarios, kept, contract, sent);
+    let (stage, mut ready) = Box::pin(set).await?;
     ready.target.settle = settle.unwrap_or(ready.target.settle);
     if let (demo::Events::AsTheyCome, Some(sink)) = (events, &mut ready.target.sink) {
         sink.ordered = false;

@@ -1,7 +1,7 @@
 //! One way in which a target may answer, and how it is recognised.
 
-use super::xml::XmlPath;
 use crate::transcript::Response;
+use crate::xml::XmlPath;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json_path::JsonPath;

@@ -17,8 +17,8 @@ mod scope;
 mod terms;
 mod words;
 mod write;
-mod xml;
 
+pub use crate::xml::XmlPath;
 pub use behaviour::{Behaviour, BodyRelation, Kind, RetryAfter, StatusPattern, written};
 pub use failure::{AfterFailure, FailureClass, RetryRules, TransientSignal};
 pub use gateway::gateway;
@@ -34,7 +34,6 @@ pub use read::{Files, chosen, named, resolve, resolve_with};
 pub use retention::{Lifetime, Retention, RetentionClock};
 pub use scope::{Equality, OperationScope, Part, Precedence, PrincipalScope};
 pub use terms::Term;
-pub use xml::XmlPath;
 
 use crate::promise::{Promise, Strength};
 use std::collections::{BTreeMap, BTreeSet};

@@ -142,8 +142,9 @@ fn by_chance(token: &Token) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::sample::{answered, paid, round, sent, verdict};
+    use crate::judge::sample::{answered, millis, paid, round, sent, verdict};
     use crate::scenario::PrincipalRole;
+    use crate::transcript::Exchange;
     use crate::verdict::Verdict;
 
     const CLAIM: &str = "nothing-foreign: { of: again, from: first }";
@@ -236,5 +237,116 @@ mod tests {
         let (verdict, reason) = verdict(claim, stored);
         assert_eq!(verdict, Verdict::Fail);
         assert!(reason.contains("‹secret 3f2a›"), "{reason}");
+    }
+
+    #[test]
+    fn what_somebody_had_counts_only_if_it_was_this_caller_before() {
+        let with = |change: fn(&mut Exchange)| {
+            let mut own = paid("control", ID)
+                .by(PrincipalRole::OtherTenant)
+                .at(10, 15);
+            change(&mut own);
+            let theirs = paid("again", ID).by(PrincipalRole::OtherTenant).at(20, 25);
+            verdict(CLAIM, round([paid("first", ID).at(0, 5), own, theirs])).0
+        };
+        assert_eq!(with(|_| {}), Verdict::Pass);
+        let of_others = with(|own| own.principal = PrincipalRole::SameTenant);
+        assert_eq!(of_others, Verdict::Fail);
+        assert_eq!(
+            with(|own| own.times.ended = millis(26)),
+            Verdict::Fail,
+            "later"
+        );
+        assert_eq!(with(|own| own.step = "first".to_owned()), Verdict::Fail);
+        assert_eq!(with(|own| own.step = "again".to_owned()), Verdict::Fail);
+    }
+
+    #[test]
+    fn what_the_caller_sent_stands_in_its_url_its_body_or_a_header() {
+        let with = |change: fn(&mut Exchange)| {
+            let mut theirs = paid("again", ID).by(PrincipalRole::OtherTenant);
+            change(&mut theirs);
+            verdict(CLAIM, round([paid("first", ID), theirs])).0
+        };
+        assert_eq!(with(|_| {}), Verdict::Fail);
+        let in_body = with(|theirs| theirs.request.body = Some(format!("{{\"id\":\"{ID}\"}}")));
+        assert_eq!(in_body, Verdict::Pass);
+        assert_eq!(with(|theirs| theirs.request.body = None), Verdict::Fail);
+        let in_header = with(|theirs| {
+            let header = ("x-payment".to_owned(), ID.to_owned());
+            theirs.request.headers.push(header);
+        });
+        assert_eq!(in_header, Verdict::Pass);
+    }
+
+    #[test]
+    fn only_short_or_numeric_identities_may_be_equal_by_chance() {
+        let judged = |id: &str| {
+            let theirs = paid("again", id).by(PrincipalRole::OtherTenant);
+            verdict(CLAIM, round([paid("first", id), theirs])).0
+        };
+        assert_eq!(judged("abcdefg"), Verdict::Inconclusive);
+        assert_eq!(judged("abcdefgh"), Verdict::Fail);
+        assert_eq!(judged("1234567890"), Verdict::Inconclusive);
+        let claim = "nothing-foreign: { of: again, from: first, in: secrets }";
+        let cookies = ["first", "again"].map(|step| paid(step, ID).cookie("7"));
+        assert_eq!(
+            verdict(claim, round(cookies)).0,
+            Verdict::Fail,
+            "no identity"
+        );
+    }
+
+    #[test]
+    fn rights_are_asked_of_nobody_where_the_same_caller_succeeds_with_another_key() {
+        let with = |who: PrincipalRole, change: fn(&mut Exchange)| {
+            let mut control = paid("control", "pay_00000002").key(Some("another")).by(who);
+            change(&mut control);
+            let round = round([paid("first", ID), control, paid("again", ID).by(who)]);
+            verdict(CLAIM, round).0
+        };
+        let open = Verdict::Inconclusive;
+        assert_eq!(with(PrincipalRole::Wrong, |_| {}), open);
+        assert_eq!(
+            with(PrincipalRole::OtherTenant, |_| {}),
+            Verdict::Fail,
+            "it may"
+        );
+        let nobody = |change| with(PrincipalRole::Nobody, change);
+        assert_eq!(nobody(|_| {}), open);
+        assert_eq!(
+            nobody(|control| control.key.value = Some("k".to_owned())),
+            Verdict::Fail
+        );
+        let of_another = nobody(|control| control.principal = PrincipalRole::Wrong);
+        assert_eq!(of_another, Verdict::Fail);
+        let refused = nobody(|control| {
+            control.response = Some(crate::judge::sample::response(401));
+        });
+        assert_eq!(refused, Verdict::Fail);
+    }
+
+    #[test]
+    fn before_its_rights_were_withdrawn_it_had_them() {
+        let judged = |control_at: u64| {
+            let revoked = |exchange: Exchange| exchange.by(PrincipalRole::Revoked);
+            let control = paid("control", "pay_00000002").key(Some("another"));
+            let control = revoked(control.at(control_at, control_at + 5));
+            let again = revoked(paid("again", ID).at(60, 65));
+            let round = round([paid("first", ID).at(0, 5), control, again]);
+            verdict(CLAIM, round.killed(30).moved(50, millis(1))).0
+        };
+        assert_eq!(judged(30), Verdict::Inconclusive, "it still has them");
+        assert_eq!(judged(29), Verdict::Fail);
+    }
+
+    #[test]
+    fn one_success_of_several_is_enough_to_be_seen() {
+        let refused = answered("first", 409).copy(1);
+        let leak = || paid("again", ID).by(PrincipalRole::OtherTenant);
+        let some = round([paid("first", ID), refused.clone(), leak()]);
+        assert_eq!(verdict(CLAIM, some).0, Verdict::Fail);
+        let none = round([answered("first", 409), refused, leak()]);
+        assert_eq!(verdict(CLAIM, none).0, Verdict::Skip);
     }
 }

@@ -174,10 +174,12 @@ fn shows_one(transcript: &Transcript, round: &Round, index: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{rounds, stops};
-    use crate::judge::sample::{answered, contract, expecting, paid, round, sent, transcript};
+    use crate::judge::sample::{
+        answered, contract, expecting, paid, probe, reading, round, sent, transcript,
+    };
     use crate::outcome::{Meaning, Outcome};
-    use crate::scenario::Until;
-    use crate::transcript::Exchange;
+    use crate::scenario::{OperationRole, PrincipalRole, Until};
+    use crate::transcript::{Exchange, Reading, ReadingKind};
 
     #[test]
     fn a_retry_stops_at_what_is_neither_nothing_nor_for_now() {
@@ -234,5 +236,77 @@ mod tests {
         assert_eq!((apart[0], apart[2]), (executed, Outcome::SUCCESS));
         let of_one_key = settled("k");
         assert_eq!(of_one_key[2], Outcome::from(Meaning::Replayed));
+    }
+
+    /// What the open success of a key becomes beside another request with it.
+    fn beside(other: Exchange, change: impl Fn(&mut crate::transcript::Transcript)) -> Outcome {
+        let scenario = expecting("outcome: { of: again, is: executed }");
+        let open = paid("again", "pay_1").at(20, 200);
+        let mut transcript = transcript(vec![round([other, open]).late(&["pay_1"])]);
+        change(&mut transcript);
+        let after = rounds(&contract(""), &scenario.cases[0], &transcript);
+        after[0].round.exchanges[1].outcome
+    }
+
+    #[test]
+    fn the_one_that_is_left_has_made_the_effect() {
+        let executed = Outcome::from(Meaning::Executed);
+        // It was under way before: which of the two made the payment is open at first.
+        let in_flight = || answered("first", 409).at(0, 100);
+        assert_eq!(beside(in_flight(), |_| {}), executed);
+        assert_ne!(
+            beside(sent("first").at(0, 100), |_| {}),
+            executed,
+            "who knows"
+        );
+        assert_ne!(beside(answered("first", 500).at(0, 100), |_| {}), executed);
+        let mut elsewhere = in_flight();
+        elsewhere.marker = "o".to_owned();
+        assert_ne!(beside(elsewhere, |_| {}), executed);
+    }
+
+    #[test]
+    fn every_probe_must_show_exactly_one_effect_at_last() {
+        let settles = |change: fn(&mut crate::transcript::Transcript)| {
+            let open = answered("first", 204).at(0, 5);
+            let again = answered("again", 204).at(10, 15);
+            let scenario = expecting("outcome: { of: again, is: replayed }");
+            let mut transcript = transcript(vec![round([open, again]).late(&["a"])]);
+            change(&mut transcript);
+            let after = rounds(&contract(""), &scenario.cases[0], &transcript);
+            after[0].round.exchanges[1].outcome == Outcome::from(Meaning::Replayed)
+        };
+        fn reading_of(transcript: &mut crate::transcript::Transcript) -> &mut Reading {
+            &mut transcript.rounds[0].readings[0]
+        }
+        assert!(settles(|_| {}));
+        assert!(!settles(|all| reading_of(all).kind = ReadingKind::Early));
+        assert!(!settles(|all| reading_of(all).probe = "other".to_owned()));
+        assert!(!settles(
+            |all| reading_of(all).operation = OperationRole::Other
+        ));
+        assert!(!settles(|all| reading_of(all).marker = "o".to_owned()));
+        assert!(!settles(
+            |all| reading_of(all).principal = PrincipalRole::OtherTenant
+        ));
+        assert!(!settles(|all| all.rounds[0].readings.clear()));
+        assert!(!settles(|all| all.probes.clear()));
+        let two = settles(|all| {
+            let more = reading(ReadingKind::Late, &["a", "b"]);
+            all.rounds[0].readings.push(more);
+        });
+        assert!(!two, "one of the readings shows two");
+        let unread = settles(|all| all.probes.push(probe("receipts")));
+        assert!(!unread, "each of the probes");
+        // What is no count of effects is not asked.
+        assert!(settles(|all| {
+            let mut state = probe("balance");
+            state.is_state = true;
+            let mut bounded = probe("stock");
+            bounded.bound = Some(1.0);
+            let mut other = probe("refunds");
+            other.operation = OperationRole::Other;
+            all.probes.extend([state, bounded, other]);
+        }));
     }
 }

@@ -136,10 +136,12 @@ fn done(view: &View<'_>, first: &Exchange, last: &Exchange) -> Done {
 
 #[cfg(test)]
 mod tests {
+    use crate::hook::HookName;
     use crate::judge::sample::{
-        answered, contract, expecting, judged, paid, reading, round, sent, verdict,
+        answered, contract, expecting, judged, millis, paid, reading, round, sent, verdict,
     };
-    use crate::transcript::ReadingKind;
+    use crate::scenario::OperationRole;
+    use crate::transcript::{Exchange, HookFacts, Reading, ReadingKind};
     use crate::verdict::Verdict;
 
     const CLAIM: &str = "recovered: { of: again }";
@@ -239,5 +241,104 @@ mod tests {
         assert_eq!(verdict(CLAIM, unknown).0, Verdict::Inconclusive);
         let limited = round([answered("again", 429)]).retried("again", false, 65_000);
         assert_eq!(verdict(CLAIM, limited).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn what_the_last_attempt_did_is_told_by_the_effects_around_it() {
+        let named = || ReadingKind::Named("before".to_owned());
+        let says = |before: &[&str], late: &[&str], last: Exchange| {
+            let again = answered("again", 409).at(200, 205);
+            let round = round([sent("first").at(0, 5), again, last.at(300, 305)])
+                .read(reading(named(), before).taken(100))
+                .late(late)
+                .retried("again", true, 100);
+            verdict(CLAIM, round).1
+        };
+        let open = || answered("again", 204);
+        let grown = says(&["a"], &["a", "b"], open());
+        assert_eq!(grown, "blocked for 100 ms, then executed: a second effect");
+        let first = says(&[], &["a"], open());
+        assert_eq!(first, "blocked for 100 ms, then executed");
+        let same = says(&["a"], &["a"], open());
+        assert_eq!(same, "blocked for 100 ms, then replayed");
+        let none = says(&[], &[], open());
+        assert!(none.ends_with("executed or replayed"), "{none}");
+        let refused = says(&["a"], &["a", "b"], answered("again", 422));
+        assert!(!refused.contains("executed"), "{refused}");
+    }
+
+    #[test]
+    fn readings_of_something_else_tell_nothing_of_it() {
+        let says = |change: fn(&mut Reading)| {
+            let mut before = reading(ReadingKind::Named("before".to_owned()), &["a"]).taken(100);
+            change(&mut before);
+            let again = answered("again", 409).at(200, 205);
+            let last = answered("again", 204).at(300, 305);
+            let round = round([sent("first").at(0, 5), again, last])
+                .read(before)
+                .late(&["a", "b"])
+                .retried("again", true, 100);
+            verdict(CLAIM, round).1
+        };
+        let known = "blocked for 100 ms, then executed: a second effect";
+        let open = "blocked for 100 ms, then executed or replayed";
+        assert_eq!(says(|_| {}), known);
+        assert_eq!(says(|before| before.probe = "other".to_owned()), open);
+        assert_eq!(says(|before| before.operation = OperationRole::Other), open);
+        assert_eq!(says(|before| before.marker = "o".to_owned()), open);
+        assert_eq!(says(|before| before.kind = ReadingKind::Before), open);
+        assert_eq!(says(|before| before.shows = Err("none".to_owned())), open);
+        assert_eq!(
+            says(|before| before.at = millis(200)),
+            known,
+            "just in time"
+        );
+        assert_eq!(says(|before| before.at = millis(201)), open);
+    }
+
+    #[test]
+    fn only_a_server_that_was_ended_before_has_crashed() {
+        let says = |change: fn(&mut HookFacts)| {
+            let mut round = round([sent("first").at(0, 5), paid("again", "pay_2").at(200, 250)])
+                .killed(200)
+                .read(reading(ReadingKind::Named("before".to_owned()), &[]).taken(100))
+                .late(&["pay_2"])
+                .retried("again", true, 50);
+            change(&mut round.hooks[0]);
+            verdict(CLAIM, round).1
+        };
+        assert_eq!(says(|_| {}), "forgotten: executed at once");
+        assert_eq!(says(|hook| hook.at = millis(201)), "at once: executed");
+        assert_eq!(says(|hook| hook.worked = false), "at once: executed");
+        assert_eq!(
+            says(|hook| hook.name = HookName::Start),
+            "at once: executed"
+        );
+    }
+
+    #[test]
+    fn a_key_is_surely_blocked_until_the_last_attempt_that_met_it_so() {
+        let judged = |blocked_at: u64| {
+            let blocked = answered("again", 409).at(10 + blocked_at, 15 + blocked_at);
+            let round = round([
+                answered("first", 500).at(0, 5),
+                answered("again", 409).at(10, 15),
+                blocked,
+                paid("again", "pay_1").at(90_000, 90_005),
+            ]);
+            verdict(
+                "recovered: { of: again, within: 65s }",
+                round.retried("again", true, 90_000),
+            )
+            .0
+        };
+        assert_eq!(judged(65_000), Verdict::Pass);
+        assert_eq!(judged(65_001), Verdict::Fail);
+        let other = round([paid("again", "pay_1").at(10, 15)]).retried("other", false, 5);
+        assert_eq!(
+            verdict(CLAIM, other).0,
+            Verdict::Inconclusive,
+            "of another retry"
+        );
     }
 }

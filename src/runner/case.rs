@@ -408,18 +408,23 @@ async fn late_readings(world: &World, cast: &Cast, rounds: Vec<Ran>) -> Vec<Roun
     if let Some(still) = still.filter(|still| *still > Instant::now()) {
         tokio::time::sleep_until(still.into()).await;
     }
-    futures::stream::iter(rounds)
+    let read: Vec<Ran> = futures::stream::iter(rounds)
         .map(|mut ran| async move {
             let readings = probe::read_all(world, cast, &ran.counted, &ReadingKind::Late).await;
             ran.round.readings.extend(readings);
             if ran.events {
                 ran.round.deliveries = world.deliveries(cast, &ran.counted);
             }
-            ran.round
+            ran
         })
         .buffered(4)
         .collect()
-        .await
+        .await;
+    let noted = read.into_iter().map(|mut ran| {
+        ran.note_tokens(world);
+        ran.round
+    });
+    noted.collect()
 }
 
 /// Whether a scenario holds documents against what is observed.

@@ -1,9 +1,11 @@
 //! One request from its making to its end, written down.
 
 use super::answer;
+use super::fetch::Fetched;
 use super::made::{is_published, on_close, prepare, unpublished};
 use super::probe::Counted;
 use super::publish::publish;
+use super::result::await_result;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
 use super::timing::never_came;
@@ -261,6 +263,19 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
             &world.masker,
         );
         forget_chosen_identity(&mut recorded, &exchange.request);
+        if let (Some(result), true) = (&operation.result, recorded.success) {
+            let announced = Fetched {
+                status: response.status,
+                headers: response.headers.clone(),
+                body: response.body.to_vec(),
+            };
+            let spec = &counted.spec;
+            let awaited =
+                await_result(world, operation, result, spec, announced, &mut recorded).await;
+            if let Err(why) = awaited {
+                run.broke(format!("`{step}`: {why}"));
+            }
+        }
         exchange.response = Some(recorded);
     }
     // After an error of its own a server often closes, and says so to nobody.

@@ -1,6 +1,7 @@
 //! Requests that are not under test: probes, hooks, fixtures, clean-up. They go over reqwest, with no
 //! retry, no redirect and no proxy.
 
+use super::sign::sign_for_sender;
 use super::world::World;
 use crate::target::render::Rendered;
 use crate::target::selector::Answer;
@@ -29,13 +30,38 @@ impl Fetched {
 }
 
 impl World {
-    /// Sends a request that is not graded: no redirects, no retries.
+    /// Sends a request that is not graded: no redirects, no retries, but with a new token where its
+    /// token has run out.
     pub(super) async fn fetch(
         &self,
         rendered: &Rendered,
         timeout: Duration,
     ) -> Result<Fetched, String> {
+        let fetched = self.fetch_once(rendered, timeout).await?;
+        if fetched.status != 401 {
+            return Ok(fetched);
+        }
+        match self.with_new_token(rendered).await {
+            Some(again) => {
+                let fetched = self.fetch_once(&again.rendered, timeout).await?;
+                self.note_again(&again, fetched.status);
+                Ok(fetched)
+            }
+            None => Ok(fetched),
+        }
+    }
+
+    /// Sends it as it is, signed for its sender.
+    pub(super) async fn fetch_once(
+        &self,
+        rendered: &Rendered,
+        timeout: Duration,
+    ) -> Result<Fetched, String> {
         self.check_host(&rendered.origin)?;
+        let mut rendered = rendered.clone();
+        sign_for_sender(self, &mut rendered, "")
+            .await
+            .map_err(|error| error.to_string())?;
         let url = format!("{}{}", rendered.origin, rendered.path_and_query);
         let method = reqwest::Method::from_bytes(rendered.method.as_bytes())
             .map_err(|_| format!("`{}` is no method", rendered.method))?;
@@ -106,34 +132,16 @@ impl World {
     }
 }
 
-/// The client for what is not under test.
-pub(super) fn client(
-    extra_roots: &[rustls::pki_types::CertificateDer<'static>],
-    verify: bool,
-) -> Result<reqwest::Client, reqwest::Error> {
+/// The client for what is not under test: it trusts whom graded requests trust, and shows the same
+/// certificate.
+pub(super) fn client(tls: rustls::ClientConfig) -> Result<reqwest::Client, reqwest::Error> {
     // Installing twice is no error worth telling: the provider is the same.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut roots: Vec<reqwest::Certificate> = Vec::new();
-    let native = rustls_native_certs::load_native_certs().certs;
-    let bundled = webpki_root_certs::TLS_SERVER_ROOT_CERTS;
-    let system: Vec<_> = if native.is_empty() {
-        bundled.to_vec()
-    } else {
-        native
-    };
-    for certificate in system.iter().chain(extra_roots) {
-        if let Ok(certificate) = reqwest::Certificate::from_der(certificate) {
-            roots.push(certificate);
-        }
-    }
-    let mut builder = reqwest::Client::builder()
+    reqwest::Client::builder()
         .no_proxy()
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .pool_idle_timeout(Duration::from_millis(1500))
-        .tls_certs_only(roots);
-    if !verify {
-        builder = builder.tls_danger_accept_invalid_certs(true);
-    }
-    builder.build()
+        .tls_backend_preconfigured(tls)
+        .build()
 }

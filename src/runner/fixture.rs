@@ -345,6 +345,8 @@ impl Fixtures {
             true => &KeyUse::None,
             false => &key.sent,
         };
+        let role = world.role(wanted.principal);
+        let token = world.token(role);
         let mut rendered = render(&Recipe {
             target: &world.target,
             base: &world.bases[0],
@@ -354,6 +356,7 @@ impl Fixtures {
             key: place.as_ref().map(|place| (place, sent)),
             principal: &principal,
             credentials: Credentials::Normal,
+            token: token.as_deref(),
             values: &values,
         })
         .map_err(|error| error.to_string())?;

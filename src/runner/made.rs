@@ -5,7 +5,7 @@ use super::exchange::Prepared;
 use super::probe::Counted;
 use super::publish::{Unpublished, publication};
 use super::round::{RoundRun, locked};
-use super::sign::sign;
+use super::sign::{sign, sign_for_sender};
 use super::spec::Spec;
 use super::wire::{self, Connection, Controls, Flight, Hold, Outgoing};
 use super::world::endpoint;
@@ -65,6 +65,9 @@ async fn rendered(
     world.date(name, key, spec.first_sent, backdated, &mut rendered);
     let operation = world.operation(name)?;
     sign(run, operation, request, spec, &mut rendered)
+        .await
+        .map_err(told)?;
+    sign_for_sender(world, &mut rendered, key.unwrap_or_default())
         .await
         .map_err(told)?;
     Ok((rendered, reworded, backdated))

@@ -4,44 +4,57 @@ use crate::target::secret::SecretValue;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// Replaces secrets in whatever is written down.
 #[derive(Debug)]
 pub(super) struct Masker {
-    /// What to look for, longest first, and what to write instead.
-    replacements: Vec<(String, String)>,
+    /// What to look for, longest first, and what to write instead. Tokens come in as they are given.
+    replacements: RwLock<Vec<(String, String)>>,
     salt: [u8; 16],
 }
 
 impl Masker {
     /// `credentials` are secrets as they travel, such as the base64 of basic credentials.
     pub(super) fn new(secrets: &[SecretValue], credentials: &[String]) -> Masker {
-        let salt = *uuid::Uuid::new_v4().as_bytes();
-        let mut masker = Masker {
-            replacements: Vec::new(),
-            salt,
+        let masker = Masker {
+            replacements: RwLock::default(),
+            salt: *uuid::Uuid::new_v4().as_bytes(),
         };
         for secret in secrets {
-            let value = secret.reveal();
-            // A secret of three letters would mask half of every report.
-            if value.len() < 4 {
-                continue;
-            }
-            let pseudonym = masker.pseudonym(value);
-            for form in forms(value) {
-                if !masker.replacements.iter().any(|(known, _)| *known == form) {
-                    masker.replacements.push((form, pseudonym.clone()));
-                }
-            }
+            masker.learn(secret.reveal());
         }
         for credential in credentials {
-            let pseudonym = masker.pseudonym(credential);
-            masker.replacements.push((credential.clone(), pseudonym));
+            masker.replace(vec![credential.clone()], &masker.pseudonym(credential));
         }
         masker
+    }
+
+    /// From now on this is a secret too.
+    pub(super) fn learn(&self, secret: &str) {
+        // A secret of three letters would mask half of every report.
+        if secret.len() >= 4 {
+            self.replace(forms(secret), &self.pseudonym(secret));
+        }
+    }
+
+    fn replace(&self, forms: Vec<String>, pseudonym: &str) {
+        let mut known = self
             .replacements
-            .sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
-        masker
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        for form in forms {
+            if !known.iter().any(|(text, _)| *text == form) {
+                known.push((form, pseudonym.to_owned()));
+            }
+        }
+        known.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
+    }
+
+    fn known(&self) -> RwLockReadGuard<'_, Vec<(String, String)>> {
+        self.replacements
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A name for a secret that is the same whenever the secret is, in this run only.
@@ -63,7 +76,7 @@ impl Masker {
     /// The text without secrets.
     pub(super) fn mask(&self, text: &str) -> String {
         let mut masked = text.to_owned();
-        for (secret, pseudonym) in &self.replacements {
+        for (secret, pseudonym) in self.known().iter() {
             if masked.contains(secret.as_str()) {
                 masked = masked.replace(secret.as_str(), pseudonym);
             }
@@ -73,16 +86,14 @@ impl Masker {
 
     /// Whether secrets were replaced in a text.
     pub(super) fn has_masked(&self, text: &str) -> bool {
-        self.replacements
+        self.known()
             .iter()
             .any(|(_, pseudonym)| text.contains(pseudonym.as_str()))
     }
 
     /// Whether a text is a part of a secret, which would give some of it away.
     pub(super) fn is_in_a_secret(&self, text: &str) -> bool {
-        self.replacements
-            .iter()
-            .any(|(secret, _)| secret.contains(text))
+        self.known().iter().any(|(secret, _)| secret.contains(text))
     }
 
     /// A header's value without secrets: credentials and cookies are secrets, whatever they hold.
@@ -186,6 +197,16 @@ mod tests {
             masked.matches(&masker.pseudonym("tenant-a-token")).count(),
             2
         );
+    }
+
+    #[test]
+    fn what_is_learned_later_is_masked_too() {
+        let masker = Masker::new(&[], &[]);
+        let text = "the token t-0815-4711 was given";
+        assert_eq!(masker.mask(text), text);
+        masker.learn("t-0815-4711");
+        assert!(!masker.mask(text).contains("0815"));
+        assert!(masker.is_in_a_secret("0815"));
     }
 
     #[test]

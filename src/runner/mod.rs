@@ -29,6 +29,7 @@ mod probe;
 mod publish;
 mod recheck;
 mod rendering;
+mod result;
 mod round;
 mod server;
 mod settle;
@@ -38,6 +39,7 @@ mod signals;
 mod sink;
 mod spec;
 mod timing;
+mod token;
 mod trial;
 mod vantage;
 pub mod wire;
@@ -64,6 +66,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::task::JoinHandle;
 use world::{BaselineKey, Cast, World};
 
@@ -73,6 +76,9 @@ pub type Watch = Box<dyn Fn(&str, usize, usize) + Send + Sync>;
 
 /// Cases of the shared lane that run at once.
 const SHARED_AT_ONCE: usize = 8;
+
+/// For how long a token must be good when a round begins: most rounds take less.
+const ROUND: Duration = Duration::from_secs(60);
 
 /// Why a case shows nothing in which the tool itself broke off.
 const CRASHED: &str = "idemspec crashed in this case, which is a bug of its own";
@@ -197,7 +203,11 @@ impl Runner {
             transcripts: vec![Transcript::default(); plan.cases.len()],
             ..RunResult::default()
         };
-        if let Err(why) = self.reachable().await {
+        let ready = match self.reachable().await {
+            Ok(()) => self.world.ready_tokens(ROUND).await,
+            Err(why) => Err(why),
+        };
+        if let Err(why) = ready {
             result.stopped = Some(why.clone());
             result.suspended.clone_from(halves);
             for (case, transcript) in plan.cases.iter().zip(&mut result.transcripts) {

@@ -12,7 +12,10 @@ use crate::target::request::{Pair, Patch, Request};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+/// For how long a token must be good when a request is made.
+const AT_ONCE: Duration = Duration::from_secs(5);
 
 impl World {
     /// The bytes of an operation's request, and whether a form changed the body's.
@@ -37,6 +40,13 @@ impl World {
             .chain(&condition)
             .collect();
         let (principal, credentials) = self.principal(spec.principal).map_err(skip)?;
+        let role = self.role(spec.principal);
+        let ready = self.ready_token(role, AT_ONCE).await;
+        let token = self.token(role);
+        // A server that has ended gives out none, and the one before may serve.
+        if token.is_none() {
+            ready.map_err(RenderError::Invalid)?;
+        }
         let mut forms = Vec::new();
         for name in &spec.forms {
             forms.push(
@@ -66,6 +76,7 @@ impl World {
             key: place.as_ref().map(|place| (place, &spec.key.sent)),
             principal: &principal,
             credentials,
+            token: token.as_deref(),
             values: &values,
         };
         let rendered = render(&recipe)?;
@@ -108,13 +119,14 @@ impl World {
             Some(sender) => Some(played_by(sender).unwrap_or(role)),
             None => Some(role.stand_in()),
         };
-        let principal = match role {
-            Some(role) => self.principal(role)?.0,
+        let (principal, role) = match role {
+            Some(role) => (self.principal(role)?.0, self.role(role)),
             None => match self.target.principals.get(&Role::Observer) {
-                Some(observer) => Cow::Borrowed(observer),
-                None => self.principal(PrincipalRole::Owner)?.0,
+                Some(observer) => (Cow::Borrowed(observer), Role::Observer),
+                None => (self.principal(PrincipalRole::Owner)?.0, Role::Owner),
             },
         };
+        let token = self.token(role);
         render(&Recipe {
             target: &self.target,
             base: &self.bases[0],
@@ -124,6 +136,7 @@ impl World {
             key: None,
             principal: &principal,
             credentials: Credentials::Normal,
+            token: token.as_deref(),
             values,
         })
         .map_err(|error| error.to_string())
@@ -264,9 +277,10 @@ impl Values for Filling<'_> {
                         format!("it is not in the response ({})", self.world.told(response))
                     })
             }
-            Placeholder::Secret(_) | Placeholder::Var(_) | Placeholder::Filler(_) => {
-                Err("it is filled in where the request is made".to_owned())
-            }
+            Placeholder::Secret(_)
+            | Placeholder::Var(_)
+            | Placeholder::Filler(_)
+            | Placeholder::Token => Err("it is filled in where the request is made".to_owned()),
         }
     }
 }

@@ -67,6 +67,8 @@ pub(super) struct Ran {
     pub(super) still_at: Instant,
     /// It is about events, which may come until then.
     pub(super) events: bool,
+    /// How many tokens had run out before it began.
+    pub(super) ran_out: u32,
 }
 
 /// How far a round has come.
@@ -104,6 +106,7 @@ impl<'a> CaseContext<'a> {
     /// Runs a round, to its end or to where it goes on another day.
     pub(super) async fn round(&'a self, number: u32) -> Played {
         let run = RoundRun::new(self, number);
+        run.ready_tokens().await;
         let lateness = Lateness::measure();
         run.agree();
         run.read_shared().await;
@@ -113,6 +116,7 @@ impl<'a> CaseContext<'a> {
     /// Goes on with a round where it had stopped.
     pub(super) async fn resumed(&'a self, half: &SuspendedRound) -> Played {
         let (run, from) = RoundRun::restored(self, half);
+        run.ready_tokens().await;
         let lateness = Lateness::measure();
         match run.take_up(half).await {
             Ok(()) => self.play(run, from, lateness).await,
@@ -125,6 +129,7 @@ impl<'a> CaseContext<'a> {
 
     /// Does the steps from one on.
     async fn play(&'a self, run: RoundRun<'a>, from: usize, lateness: Lateness) -> Played {
+        let ran_out = self.world.ran_out();
         for (index, step) in self.case.steps.iter().enumerate().skip(from) {
             let done = match pause(&run, step) {
                 Some((span, long)) => match run.suspend(index, span, long).await {
@@ -139,6 +144,8 @@ impl<'a> CaseContext<'a> {
             }
         }
         let mut ran = run.finish().await;
+        ran.ran_out = ran_out;
+        ran.note_tokens(self.world);
         ran.round.lateness = Some(lateness.usual());
         Played::Through(Box::new(ran))
     }
@@ -146,6 +153,16 @@ impl<'a> CaseContext<'a> {
     pub(super) fn contract(&self, role: OperationRole) -> &Contract {
         let name = self.cast.name(role).unwrap_or(&self.cast.subject);
         self.world.contract(name)
+    }
+}
+
+impl Ran {
+    /// What was refused for a token that had run out was refused for that alone.
+    pub(super) fn note_tokens(&mut self, world: &World) {
+        let why = "a token ran out meanwhile, of which nobody had said when it would".to_owned();
+        if world.ran_out() > self.ran_out && !self.round.broken.contains(&why) {
+            self.round.broken.push(why);
+        }
     }
 }
 
@@ -188,6 +205,13 @@ impl<'a> RoundRun<'a> {
 
     pub(super) fn world(&self) -> &'a World {
         self.context.world
+    }
+
+    /// Whoever asks for tokens has one that is good for a while.
+    async fn ready_tokens(&self) {
+        if let Err(why) = self.world().ready_tokens(super::ROUND).await {
+            self.broke(why);
+        }
     }
 
     /// An implicit assumption did not hold.
@@ -620,6 +644,7 @@ impl<'a> RoundRun<'a> {
             counted,
             still_at: still,
             events: more_events.is_some(),
+            ran_out: 0,
         }
     }
 

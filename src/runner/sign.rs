@@ -4,13 +4,15 @@ use super::command;
 use super::rendering::Filling;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
+use super::world::{World, endpoint};
 use crate::scenario::{Request, Signature};
 use crate::target::action::Command;
-use crate::target::consumer::{Hmac, SignedPart, Signing};
 use crate::target::operation::Operation;
 use crate::target::render::signature::{Signed, digest, written};
-use crate::target::render::{RenderError, Rendered, text};
+use crate::target::render::sigv4::{self, AwsRequest};
+use crate::target::render::{RenderError, Rendered, Signer, text};
 use crate::target::secret::SecretValue;
+use crate::target::signing::{Hmac, SignedPart, Signing};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How long a command may take to sign.
@@ -34,10 +36,7 @@ pub(super) async fn sign(
     let Some(signing) = &operation.signing else {
         return Ok(());
     };
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs();
+    let now = now();
     let own = Stamp {
         id: spec.key.value.clone().unwrap_or_default(),
         timestamp: match spec.signature {
@@ -55,15 +54,76 @@ pub(super) async fn sign(
     locked(&run.signed).insert(request.name.clone(), stamp.clone());
     let headers = match signing {
         Signing::Hmac(hmac) => by_digest(run, hmac, spec, rendered, &own, &stamp)?,
+        Signing::SigV4(_) => {
+            return Err(RenderError::NotApplicable(
+                "AWS signs requests, and no events".to_owned(),
+            ));
+        }
         Signing::Command(script) => by_command(run, script, spec, rendered, &stamp).await?,
     };
+    set(rendered, headers);
+    Ok(())
+}
+
+/// Adds the headers of the sender's own signature; `id` is what a scheme may sign as the request's.
+pub(super) async fn sign_for_sender(
+    world: &World,
+    rendered: &mut Rendered,
+    id: &str,
+) -> Result<(), RenderError> {
+    let Some(signer) = rendered.signer.take() else {
+        return Ok(());
+    };
+    let now = now();
+    let headers = match &signer {
+        Signer::Hmac { scheme, secret } => {
+            let signed = Signed {
+                method: &rendered.method,
+                path: &rendered.path_and_query,
+                body: rendered.body.as_deref().unwrap_or_default(),
+                id,
+                timestamp: now,
+            };
+            let signature = digest(scheme, secret, &signed);
+            let headers = scheme.headers.iter();
+            headers
+                .map(|(name, parts)| (name.clone(), written(parts, &signed, &signature)))
+                .collect()
+        }
+        Signer::Aws(aws) => {
+            let (_, host) = endpoint(&rendered.origin).map_err(RenderError::Invalid)?;
+            let request = AwsRequest {
+                method: &rendered.method,
+                host: &host,
+                path_and_query: &rendered.path_and_query,
+                headers: &rendered.headers,
+                body: rendered.body.as_deref().unwrap_or_default(),
+            };
+            sigv4::signed(aws, &request, now)
+        }
+        Signer::Command(script) => {
+            let body = rendered.body.as_deref().unwrap_or_default();
+            let body = String::from_utf8_lossy(body).into_owned();
+            let values = Filling::new(world);
+            run_command(world, script, &values, rendered, body, now).await?
+        }
+    };
+    set(rendered, headers);
+    Ok(())
+}
+
+fn now() -> u64 {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH);
+    time.unwrap_or_default().as_secs()
+}
+
+fn set(rendered: &mut Rendered, headers: Headers) {
     for (name, value) in headers {
         rendered
             .headers
             .retain(|(own, _)| !own.eq_ignore_ascii_case(&name));
         rendered.headers.push((name, value));
     }
-    Ok(())
 }
 
 type Headers = Vec<(String, Vec<u8>)>;
@@ -134,8 +194,11 @@ async fn by_command(
 ) -> Result<Headers, RenderError> {
     let skip = |why: &str| Err(RenderError::NotApplicable(why.to_owned()));
     let body = String::from_utf8_lossy(rendered.body.as_deref().unwrap_or_default()).into_owned();
-    let at =
-        |body: String, timestamp: u64| run_command(run, script, spec, rendered, body, timestamp);
+    let world = run.world();
+    let values = Filling::of_spec(world, spec);
+    let at = |body: String, timestamp: u64| {
+        run_command(world, script, &values, rendered, body, timestamp)
+    };
     match spec.signature {
         Signature::None => Ok(Vec::new()),
         Signature::Wrong => skip("a command signs, and with its own secret only"),
@@ -154,22 +217,20 @@ async fn by_command(
 }
 
 async fn run_command(
-    run: &RoundRun<'_>,
+    world: &World,
     script: &Command,
-    spec: &Spec,
+    values: &Filling<'_>,
     rendered: &Rendered,
     body: String,
     timestamp: u64,
 ) -> Result<Headers, RenderError> {
-    let world = run.world();
     let further = [
         ("body".to_owned(), body),
         ("timestamp".to_owned(), timestamp.to_string()),
         ("method".to_owned(), rendered.method.clone()),
         ("path".to_owned(), rendered.path_and_query.clone()),
     ];
-    let values = Filling::of_spec(world, spec);
-    let written = command::run_with(world, script, &values, &further, PATIENCE)
+    let written = command::run_with(world, script, values, &further, PATIENCE)
         .await
         .map_err(|why| RenderError::Invalid(format!("the command that signs failed: {why}")))?;
     let lines = String::from_utf8_lossy(&written);

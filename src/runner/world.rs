@@ -10,6 +10,7 @@ use super::ledger::Ledger;
 use super::mask::Masker;
 use super::server::ManagedServer;
 use super::sink::Receiver;
+use super::token::Tokens;
 use super::vantage::{Agreement, Vantage};
 use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
 use super::words::fresh_word;
@@ -91,6 +92,7 @@ pub(super) struct World {
     pub(super) contracts: BTreeMap<String, Contract>,
     pub(super) bases: Vec<Url>,
     pub(super) masker: Masker,
+    pub(super) tokens: Tokens,
     pub(super) fixtures: Fixtures,
     pub(super) ledger: Ledger,
     pub(super) dates: Dates,
@@ -215,11 +217,9 @@ impl World {
             HttpVersion::Http1 => Version::Http1,
             HttpVersion::Http2 => Version::Http2,
         };
-        let roots = setup.tls.extra_roots.clone();
-        let verify = setup.tls.verify;
-        let fetcher =
-            client(&roots, verify).map_err(|error| RunError(format!("no HTTP client: {error}")))?;
         let wire = Wire::new(setup.tls, version).map_err(|error| RunError(error.to_string()))?;
+        let fetcher = client(wire.tls_of_others())
+            .map_err(|error| RunError(format!("no HTTP client: {error}")))?;
         let receiver = setup.target.sink.as_ref().map(Receiver::bind).transpose()?;
         let vantage = setup.agreement.map(Vantage::new).transpose();
         let vantage = vantage.map_err(RunError)?;
@@ -234,6 +234,7 @@ impl World {
         let run_started = origin.started.0;
         Ok(World {
             masker: Masker::new(&setup.target.secrets, &basic_credentials(&setup.target)),
+            tokens: Tokens::default(),
             fixtures: Fixtures::default(),
             ledger: Ledger::default(),
             dates: Dates::default(),
@@ -334,6 +335,14 @@ impl World {
                 Ok((Cow::Owned(Principal::default()), credentials))
             }
             None => Err(format!("the target has no principal `{name}`")),
+        }
+    }
+
+    /// Whose credentials a role has.
+    pub(super) fn role(&self, role: PrincipalRole) -> Role {
+        match role {
+            PrincipalRole::Nobody | PrincipalRole::Wrong => Role::Owner,
+            role => Role::from_name(role.name()).unwrap_or(Role::Owner),
         }
     }
 
@@ -443,6 +452,7 @@ impl World {
 
     /// The target was ended, or started again: what was known of its connections is of the past.
     pub(super) fn forget_connections(&self) {
+        self.doubt_logins();
         self.idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

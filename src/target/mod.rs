@@ -21,9 +21,11 @@ pub mod request;
 pub mod secret;
 pub mod selector;
 mod sharing;
+pub mod signing;
 pub mod sink;
 pub mod syntax;
 pub mod time_shift;
+pub mod token;
 pub mod tree;
 #[cfg(test)]
 pub(crate) mod trial;

@@ -6,7 +6,7 @@ use crate::yaml::Node;
 
 use super::action::Action;
 use super::action::Command;
-use super::consumer::{Consumer, Signing};
+use super::consumer::Consumer;
 use super::key::KeyPlace;
 use super::matcher::Match;
 use super::principal::Role;
@@ -14,6 +14,7 @@ use super::request::Patch;
 use super::request::Request;
 use super::selector::Selector;
 use super::selector::SelectorTemplate;
+use super::signing::Signing;
 use super::sink::Events;
 use crate::hook::HookName;
 

@@ -44,6 +44,8 @@ pub enum Placeholder {
     Uuid,
     /// `${now+1h}`, `${today-7d}`: frozen per key.
     Time(TimeShift),
+    /// `${token}`: the token that the principal has asked for.
+    Token,
     /// `${run}`: the run's name.
     Run,
     /// `${run.started}`: when the run began, RFC 3339.
@@ -115,7 +117,13 @@ impl Template {
     /// Whether a secret stands in it.
     pub fn holds_secret(&self) -> bool {
         self.placeholders()
-            .any(|placeholder| matches!(placeholder, Placeholder::Secret(_)))
+            .any(|placeholder| matches!(placeholder, Placeholder::Secret(_) | Placeholder::Token))
+    }
+
+    /// Whether a token stands in it.
+    pub fn holds_token(&self) -> bool {
+        self.placeholders()
+            .any(|placeholder| *placeholder == Placeholder::Token)
     }
 
     /// Appends text, joining it with text before it.
@@ -179,6 +187,7 @@ impl fmt::Display for Placeholder {
                 let sign = if shift.back { '-' } else { '+' };
                 write!(out, "{sign}{}s", shift.by.as_secs())
             }
+            Placeholder::Token => out.write_str("token"),
             Placeholder::Run => out.write_str("run"),
             Placeholder::RunStarted => out.write_str("run.started"),
             Placeholder::Port(None) => out.write_str("port"),

@@ -5,6 +5,8 @@ use std::fmt;
 
 use super::placeholder::Template;
 use super::request::Pair;
+use super::signing::Signing;
+use super::token::Token;
 use super::tree::Tree;
 
 /// What a caller is to the scenarios; they ask for a role, never for a name.
@@ -82,6 +84,10 @@ pub struct Principal {
     pub headers: Vec<Pair>,
     /// Query entries on all of this caller's requests.
     pub query: Vec<Pair>,
+    /// The token that `${token}` stands for.
+    pub token: Option<Token>,
+    /// How all of this caller's requests are signed.
+    pub signing: Option<Signing>,
     /// Variables that replace the target's for this caller.
     pub vars: BTreeMap<String, Tree>,
 }
@@ -97,5 +103,6 @@ impl Principal {
             || self.basic.is_some()
             || self.headers.iter().any(|pair| named(pair) || secret(pair))
             || self.query.iter().any(secret)
+            || self.signing.is_some()
     }
 }

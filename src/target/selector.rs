@@ -6,12 +6,15 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::placeholder::Template;
+use crate::xml::XmlPath;
 
 /// Which part of a response is meant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Selector {
     /// `$…`: a JSONPath of RFC 9535 into the body.
     Json(JsonPath),
+    /// `/…` or `//…`: a path into an XML body.
+    Xml(XmlPath),
     /// `header.NAME`, in any case.
     Header(String),
     /// `cookie.NAME`: the value that a `Set-Cookie` gives it.
@@ -64,7 +67,11 @@ impl Selector {
             return parse_json_path(text).map(Selector::Json);
         }
         if text.starts_with('/') {
-            return Err(SelectorError::new("XPath selectors are not supported yet"));
+            let path = XmlPath::parse(text);
+            return path.map(Selector::Xml).map_err(|why| {
+                SelectorError::new(format!("the XML path `{text}` is not understood: {why}"))
+                    .help("/a/b, //b, * for any name, and text() or @name at the end")
+            });
         }
         let named = |name: &str| (!name.is_empty()).then(|| name.to_string());
         match text {
@@ -80,7 +87,7 @@ impl Selector {
             return Ok(Selector::Cookie(name));
         }
         Err(SelectorError::new(format!("unknown selector `{text}`"))
-            .help("selectors are $… (JSONPath), header.NAME, cookie.NAME, status, text and lines"))
+            .help("selectors are $… (JSONPath), /… (XML), header.NAME, cookie.NAME, status, text and lines"))
     }
 
     /// Everything in the answer that the selector matches, in order; nothing where the body is no
@@ -91,6 +98,10 @@ impl Selector {
                 Ok(body) => path.query(&body).into_iter().cloned().collect(),
                 Err(_) => Vec::new(),
             },
+            Selector::Xml(path) => {
+                let found = path.find(&String::from_utf8_lossy(answer.body));
+                found.into_iter().map(Value::String).collect()
+            }
             Selector::Header(name) => header_values(answer, name).map(Value::String).collect(),
             Selector::Cookie(name) => header_values(answer, "set-cookie")
                 .filter_map(|line| cookie_value(&line, name))
@@ -159,6 +170,7 @@ impl fmt::Display for Selector {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Selector::Json(path) => write!(out, "{path}"),
+            Selector::Xml(path) => write!(out, "{path}"),
             Selector::Header(name) => write!(out, "header.{name}"),
             Selector::Cookie(name) => write!(out, "cookie.{name}"),
             Selector::Status => out.write_str("status"),
@@ -232,6 +244,9 @@ mod tests {
         assert_eq!(select("header.location", body), [json!("/payments/1")]);
         assert_eq!(select("cookie.sid", body), [json!("abc=")]);
         assert_eq!(select("status", body), [json!(201)]);
+        let xml = r#"<list><p id="a"/><p id="b">7</p></list>"#;
+        assert_eq!(select("//p/@id", xml), [json!("a"), json!("b")]);
+        assert_eq!(select("/list/p/text()", xml), [json!(""), json!("7")]);
         assert_eq!(select("text", " 7\n"), [json!("7")]);
         assert_eq!(select("lines", "a\n\n b \r\n"), [json!("a"), json!("b")]);
     }
@@ -241,6 +256,7 @@ mod tests {
         assert!(select("$.id", "").is_empty());
         assert!(select("$.id", "<html>").is_empty());
         assert!(select("$.id", "[1]").is_empty());
+        assert!(select("//id", "{}").is_empty());
         assert!(select("header.ETag", "").is_empty());
         assert!(select("cookie.none", "").is_empty());
         assert!(select("lines", "\n").is_empty());
@@ -259,8 +275,8 @@ mod tests {
     #[test]
     fn what_is_no_selector_is_refused_by_name() {
         assert_eq!(
-            Selector::parse("//instanceId").expect_err("XPath").message,
-            "XPath selectors are not supported yet"
+            Selector::parse("//a[1]").expect_err("XPath").message,
+            "the XML path `//a[1]` is not understood: `a[1]` is no plain name"
         );
         assert!(Selector::parse("body").expect_err("unknown").help.is_some());
         assert!(Selector::parse("header.").is_err());

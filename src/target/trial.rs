@@ -156,6 +156,7 @@ impl Trial<'_> {
             key: Some((place, using)),
             principal: &target.principals[&self.role],
             credentials: self.credentials,
+            token: None,
             values: &Fixed,
         })
     }

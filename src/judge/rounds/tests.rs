@@ -233,3 +233,25 @@ fn an_open_replay_is_settled_by_the_only_effect() {
     let finding = judged(&claim, &contract(""), vec![silent(&["a", "b"])]);
     assert_eq!(finding.verdict, Verdict::Inconclusive);
 }
+
+#[test]
+fn an_expectation_with_a_condition_is_about_the_rounds_that_meet_it() {
+    let scenario = scenario(
+        "steps:\n  - send: { as: first, key: fresh }\n  - send: { as: again, like: first, times: 2 }\nexpect:\n  item-5:\n    - outcome: { of: first, is: success, if: { of: again, is: success } }\n",
+    );
+    let judged = |first: u16, again: &[u16]| {
+        let first = answered("first", first).at(0, 5);
+        let again = again.iter().zip(0..);
+        let again = again.map(|(status, copy)| answered("again", *status).copy(copy).at(10, 15));
+        judged(
+            &scenario,
+            &contract(""),
+            vec![round([first].into_iter().chain(again))],
+        )
+        .verdict
+    };
+    assert_eq!(judged(201, &[201, 201]), Verdict::Pass);
+    assert_eq!(judged(500, &[201, 201]), Verdict::Fail);
+    assert_eq!(judged(500, &[201, 500]), Verdict::Skip, "all its answers");
+    assert_eq!(judged(500, &[]), Verdict::Skip, "it was not sent");
+}

@@ -35,7 +35,7 @@ pub(super) async fn check(world: &World, operations: &[&Operation], sheet: &mut 
         .principal(PrincipalRole::Wrong)
         .map_or(Credentials::Without, |(_, credentials)| credentials);
     let question = format!("{} {}", read.method, path(read));
-    let open = match status(world, read, owner, junk).await {
+    let open = match status(world, read, (Role::Owner, owner), junk).await {
         Ok(status) => (200..300).contains(&status),
         Err(_) => false,
     };
@@ -51,7 +51,7 @@ pub(super) async fn check(world: &World, operations: &[&Operation], sheet: &mut 
             sheet.line(name, Mark::NotChecked, says, &pointer);
             continue;
         }
-        let answered = status(world, read, principal, Credentials::Normal).await;
+        let answered = status(world, read, (*role, principal), Credentials::Normal).await;
         let (mark, says) = match (answered, *role) {
             (Err(why), _) => (Mark::NotChecked, format!("not checked: {why}")),
             (Ok(status @ (401 | 403)), Role::Expired) => {
@@ -111,9 +111,11 @@ fn stands_alone(request: &Request) -> bool {
 async fn status(
     world: &World,
     read: &Request,
-    principal: &Principal,
+    (role, principal): (Role, &Principal),
     credentials: Credentials,
 ) -> Result<u16, String> {
+    world.ready_token(role, PATIENCE).await?;
+    let token = world.token(role);
     let mut values = Filling::new(world);
     values.marker = fresh_word();
     values.unique = fresh_word();
@@ -127,6 +129,7 @@ async fn status(
         key: None,
         principal,
         credentials,
+        token: token.as_deref(),
         values: &values,
     })
     .map_err(|error| error.to_string())?;

@@ -30,6 +30,10 @@ pub(super) async fn check(world: &World, plan: &Plan, all: bool) -> TargetCheck 
         return sheet.into_check();
     }
     let operations = operations(world, plan);
+    if let Err(why) = world.ready_tokens(super::ROUND).await {
+        sheet.line("owner", Mark::Useless, &why, "principals/owner");
+        return sheet.into_check();
+    }
     events::register(world, &operations, &mut sheet).await;
     let may_go_on = callers::check(world, &operations, &mut sheet).await;
     for operation in operations {

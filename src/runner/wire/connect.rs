@@ -123,6 +123,13 @@ impl Wire {
         })
     }
 
+    /// Whom we trust and who we are, for requests that are not sent by us: HTTP/2 or HTTP/1.1.
+    pub fn tls_of_others(&self) -> rustls::ClientConfig {
+        let mut config = rustls::ClientConfig::clone(&self.tls);
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        config
+    }
+
     /// Which HTTP it speaks.
     pub fn version(&self) -> Version {
         self.version

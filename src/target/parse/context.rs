@@ -40,6 +40,8 @@ pub(super) enum PartOfFile {
     Principal,
     /// What is a credential by its nature: bearer, basic, Authorization, Cookie, …
     Credential,
+    /// What a token is asked for with.
+    Token,
     /// `vars`.
     Vars,
     /// `base-url`.
@@ -110,6 +112,15 @@ impl Site {
                 !matches!(part, PartOfFile::BaseUrl | PartOfFile::Loading)
             }
             Placeholder::Seconds => part == PartOfFile::Hook,
+            Placeholder::Token => {
+                if !reader.has_tokens() {
+                    return Some(
+                        "${token} needs `token` or `oauth2` beside the principal's headers"
+                            .to_string(),
+                    );
+                }
+                matches!(part, PartOfFile::Principal | PartOfFile::Credential)
+            }
             Placeholder::Uuid => {
                 if self.intent && part == PartOfFile::Operation {
                     return Some(
@@ -184,6 +195,7 @@ impl PartOfFile {
             PartOfFile::Fixture(_) => "in a fixture",
             PartOfFile::Headers => "in the target's headers",
             PartOfFile::Principal | PartOfFile::Credential => "in a principal",
+            PartOfFile::Token => "when a token is asked for",
             PartOfFile::Vars => "in `vars`",
             PartOfFile::BaseUrl => "in `base-url`",
             PartOfFile::Hook => "in hooks and `server`",

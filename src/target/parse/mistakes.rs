@@ -11,21 +11,6 @@ fn features_that_are_not_built_are_refused_by_name() {
     for (text, feature, line) in [
         (minimal("    extends: other\n"), "extends", 6),
         (
-            minimal("principals: { owner: { oauth2: { token-url: x } } }\n"),
-            "oauth2",
-            6,
-        ),
-        (
-            minimal("principals: { owner: { token: { command: x } } }\n"),
-            "token",
-            6,
-        ),
-        (
-            minimal("principals: { owner: { sign: { command: x } } }\n"),
-            "sign",
-            6,
-        ),
-        (
             minimal("principals: { owner: { tls: { cert: x } } }\n"),
             "tls",
             6,
@@ -35,20 +20,61 @@ fn features_that_are_not_built_are_refused_by_name() {
             "graphql",
             6,
         ),
-        (
-            minimal("principals: { owner: { headers: { A: \"${token}\" } } }\n"),
-            "${token}",
-            6,
-        ),
     ] {
         let errors = errors(&text);
         let expected = format!("{line}: `{feature}` is not supported yet");
         assert!(errors.contains(&expected), "{expected} in {errors:?}");
     }
     assert_eq!(
-        errors(&minimal("    identity: //instanceId\n")),
-        ["6: XPath selectors are not supported yet"]
+        errors(&minimal("    identity: \"//item[1]\"\n")),
+        [
+            "6: the XML path `//item[1]` is not understood: `item[1]` is no plain name | /a/b, //b, * for any name, and text() or @name at the end"
+        ]
     );
+}
+
+#[test]
+fn credentials_that_are_asked_for_or_made_are_told_what_they_need() {
+    let owner = |fields: &str| minimal(&format!("principals: {{ owner: {{ {fields} }} }}\n"));
+    for (fields, expected) in [
+        (
+            "oauth2: { client-id: a }",
+            "`oauth2` needs `token-url` and `client-id`",
+        ),
+        (
+            "oauth2: { token-url: \"http://127.0.0.1/t\", client-id: a }",
+            "`oauth2` needs a `client-secret`",
+        ),
+        (
+            "token: { value: $.t }",
+            "a token comes from a `request` or a `command`",
+        ),
+        (
+            "headers: { A: \"${token}\" }",
+            "${token} needs `token` or `oauth2` beside the principal's headers",
+        ),
+        (
+            "basic: \"a:b\", token: { command: login }",
+            "the token is used nowhere, and there is an Authorization",
+        ),
+        (
+            "token: { request: \"POST /login?m=${marker}\" }",
+            "${marker} has no value when a token is asked for",
+        ),
+        (
+            "sign: { sigv4: { service: a } }",
+            "`sigv4` needs `service` and `region`",
+        ),
+        (
+            "sign: { sigv4: { service: a, region: b } }",
+            "AWS_ACCESS_KEY_ID is not set: export AWS_ACCESS_KEY_ID=…, or put it into a file and set AWS_ACCESS_KEY_ID_FILE, or --secrets FILE",
+        ),
+    ] {
+        let errors = errors(&owner(fields));
+        let expected = format!("6: {expected}");
+        let told = errors.iter().any(|error| error.starts_with(&expected));
+        assert!(told, "{expected} in {errors:?}");
+    }
 }
 
 #[test]

@@ -18,8 +18,10 @@ mod probe;
 mod reader;
 mod request;
 mod settings;
+mod signing;
 mod sink;
 mod template;
+mod token;
 mod value;
 mod variant;
 

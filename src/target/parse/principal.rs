@@ -52,9 +52,9 @@ impl Reader<'_> {
         }
         let what = format!("the principal `{}`", entry.key);
         let mut fields = self.fields(&entry.value, &what);
-        for feature in ["oauth2", "token", "sign", "tls"] {
-            fields.unsupported(feature);
-        }
+        fields.unsupported("tls");
+        let (token, oauth2) = (fields.take("token"), fields.take("oauth2"));
+        let sign = fields.take("sign");
         let bearer = fields.take("bearer");
         let basic = fields.take("basic");
         let headers = fields.take("headers");
@@ -67,9 +67,21 @@ impl Reader<'_> {
         let mut principal = Principal {
             bearer: bearer.and_then(|node| self.template(node, PartOfFile::Credential.site())),
             basic: basic.and_then(|node| self.template(node, PartOfFile::Credential.site())),
+            token: match oauth2 {
+                Some(node) => self.oauth2(node),
+                None => token.and_then(|node| self.token(node)),
+            },
+            signing: sign.and_then(|node| self.signing(node)),
             vars,
             ..Principal::default()
         };
+        if let (Some(token), Some(oauth2)) = (token, oauth2) {
+            self.report(
+                Diagnostic::error("one token: `token` or `oauth2`")
+                    .at(oauth2.span.first_line())
+                    .related(token.span.first_line(), "the other one"),
+            );
+        }
         for (node, template) in [(bearer, &principal.bearer), (basic, &principal.basic)] {
             if let (Some(node), Some(template)) = (node, template) {
                 self.warn_without_secret(node, template);
@@ -109,7 +121,42 @@ impl Reader<'_> {
                 pairs.extend(found.into_iter().filter(|pair| pair.value.is_some()));
             }
         }
+        if let Some(node) = token.or(oauth2) {
+            self.place_token(&mut principal, node);
+        }
         principal
+    }
+
+    /// A token that is used nowhere is sent as a bearer.
+    fn place_token(&self, principal: &mut Principal, node: &Node) {
+        let pairs = principal.headers.iter().chain(&principal.query);
+        let mut templates = pairs
+            .filter_map(|pair| pair.value.as_ref())
+            .chain(&principal.bearer)
+            .chain(&principal.basic);
+        if templates.any(Template::holds_token) {
+            return;
+        }
+        if principal.bearer.is_some() || principal.basic.is_some() {
+            self.report(
+                Diagnostic::error("the token is used nowhere, and there is an Authorization")
+                    .at(node.span.first_line())
+                    .help("write ${token} into a header, or leave bearer and basic out"),
+            );
+            return;
+        }
+        principal.bearer = Some(Template {
+            parts: vec![Part::Placeholder(Placeholder::Token)],
+        });
+    }
+
+    /// Whether any principal asks for a token.
+    pub(super) fn has_tokens(&self) -> bool {
+        let principals = self.document.get("principals").and_then(Node::as_map);
+        principals.unwrap_or_default().iter().any(|principal| {
+            let asks = |name| principal.value.get(name).is_some();
+            asks("token") || asks("oauth2")
+        })
     }
 
     /// Basic credentials are `id:password`, which is seen only with the secrets filled in.

@@ -122,6 +122,7 @@ impl Reader<'_> {
             }
             "key" => Some(Placeholder::Key),
             "uuid" => Some(Placeholder::Uuid),
+            "token" => Some(Placeholder::Token),
             "run" => Some(Placeholder::Run),
             "run.started" => Some(Placeholder::RunStarted),
             "port" => Some(Placeholder::Port(None)),
@@ -133,10 +134,6 @@ impl Reader<'_> {
         };
         if simple.is_some() {
             return simple;
-        }
-        if name == "token" {
-            self.error(place, "`${token}` is not supported yet");
-            return None;
         }
         if let Some(selector) = name.strip_prefix("prepared:") {
             return self.selector_of(selector, place).map(Placeholder::Prepared);
@@ -227,7 +224,7 @@ impl Reader<'_> {
 
     /// `${secret.X}` and `${secret.X:-default}`: the environment, the file that `X_FILE` names, or
     /// the secrets file.
-    fn secret(&self, rest: &str, place: &Span) -> Option<SecretValue> {
+    pub(super) fn secret(&self, rest: &str, place: &Span) -> Option<SecretValue> {
         let (name, default) = name_and_default(rest);
         let set = |value: &String| !value.is_empty();
         let mut value = self.environment.var(name).filter(set);

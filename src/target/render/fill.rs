@@ -34,6 +34,7 @@ pub(super) struct Filling<'a> {
     values: &'a dyn Values,
     credentials: Credentials,
     key: Option<&'a KeyUse>,
+    token: Option<&'a str>,
     purpose: Purpose,
 }
 
@@ -56,6 +57,7 @@ impl<'a> Filling<'a> {
                 .key
                 .map(|(_, using)| using)
                 .filter(|_| request.places_key()),
+            token: recipe.token,
             purpose,
         }
     }
@@ -72,6 +74,7 @@ impl<'a> Filling<'a> {
             values,
             credentials: Credentials::Normal,
             key: None,
+            token: None,
             purpose: Purpose::Wire,
         }
     }
@@ -212,7 +215,20 @@ impl<'a> Filling<'a> {
                 Credentials::Without => return Ok(None),
                 Credentials::Wrong { seed } => Value::String(self.junk(secret, seed)),
             },
-            Placeholder::Uuid | Placeholder::Key if intent => {
+            Placeholder::Token if !intent => match (self.credentials, self.token) {
+                (Credentials::Without, _) => return Ok(None),
+                (_, None) => {
+                    return Err(RenderError::NoValue {
+                        placeholder: "${token}".to_string(),
+                        reason: "no token was asked for yet".to_string(),
+                    });
+                }
+                (Credentials::Normal, Some(token)) => Value::String(token.to_string()),
+                (Credentials::Wrong { seed }, Some(token)) => {
+                    Value::String(self.junk(&SecretValue::new("token", token), seed))
+                }
+            },
+            Placeholder::Uuid | Placeholder::Key | Placeholder::Token if intent => {
                 Value::String(placeholder.to_string())
             }
             Placeholder::Key if self.key.is_some() => return self.written_key(),

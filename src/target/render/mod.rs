@@ -11,6 +11,8 @@ mod json;
 mod key;
 mod multipart;
 pub mod signature;
+mod signer;
+pub mod sigv4;
 
 use std::fmt;
 
@@ -37,6 +39,7 @@ pub use form::Form;
 pub use headers::basic_credentials;
 use key::key_values;
 use key::place_key;
+pub use signer::Signer;
 
 /// All that makes up one request.
 #[derive(Clone, Copy)]
@@ -58,6 +61,8 @@ pub struct Recipe<'a> {
     pub principal: &'a Principal,
     /// With which credentials.
     pub credentials: Credentials,
+    /// The principal's token, where it has asked for one.
+    pub token: Option<&'a str>,
     /// The values of placeholders.
     pub values: &'a dyn Values,
 }
@@ -77,7 +82,7 @@ pub enum Credentials {
 }
 
 /// A request, ready for the wire.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 pub struct Rendered {
     /// The method.
     pub method: String,
@@ -99,6 +104,8 @@ pub struct Rendered {
     /// Method, path, query and body without key, forms and secrets: equal for requests of the same
     /// intent, whoever sends them.
     pub intent: Vec<u8>,
+    /// What signs it for its sender, last, over its final bytes.
+    pub signer: Option<Signer>,
 }
 
 impl Rendered {
@@ -209,6 +216,7 @@ pub fn render(recipe: &Recipe<'_>) -> Result<Rendered, RenderError> {
         chunked: rewriting.chunked,
         upper_case_headers: rewriting.upper_case,
         intent,
+        signer: signer::signer(&filling, recipe.principal)?,
     })
 }
 

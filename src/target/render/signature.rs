@@ -6,7 +6,7 @@ use hmac::{KeyInit, Mac};
 use sha2::{Sha256, Sha384, Sha512};
 use std::fmt::Write;
 
-use crate::target::consumer::{Algorithm, Encoding, Hmac, HmacKey, SignedPart};
+use crate::target::signing::{Algorithm, Encoding, Hmac, HmacKey, SignedPart};
 
 /// What is signed.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,8 @@ fn key(kind: HmacKey, secret: &str) -> Vec<u8> {
     decoded.unwrap_or_else(|| secret.as_bytes().to_vec())
 }
 
-fn code<M: Mac + KeyInit>(key: &[u8], bytes: &[u8]) -> Vec<u8> {
+/// The keyed digest of bytes (RFC 2104).
+pub(super) fn code<M: Mac + KeyInit>(key: &[u8], bytes: &[u8]) -> Vec<u8> {
     let mut code = <M as KeyInit>::new_from_slice(key).expect("HMAC takes a key of any length");
     code.update(bytes);
     code.finalize().into_bytes().to_vec()
@@ -77,8 +78,8 @@ fn code<M: Mac + KeyInit>(key: &[u8], bytes: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::{Signed, digest, written};
-    use crate::target::consumer::Hmac;
     use crate::target::placeholder::Template;
+    use crate::target::signing::Hmac;
 
     const SIGNED: Signed<'_> = Signed {
         method: "POST",

@@ -417,6 +417,7 @@ fn a_path_from_a_response_is_taken_as_it_is() {
             key: None,
             principal: &target.principals[&Role::Owner],
             credentials: Credentials::Normal,
+            token: None,
             values: &Fixed,
         })
         .expect("renders")
