@@ -127,7 +127,10 @@ async fn measured_once(world: &World, key: &BaselineKey) -> Baseline {
         let mut baselines = world.baselines.lock().await;
         Arc::clone(baselines.entry(key.clone()).or_default())
     };
-    cell.get_or_init(|| measure(world, key)).await.clone()
+    // Whoever asks first measures, and should not have room for it all the time.
+    cell.get_or_init(|| Box::pin(measure(world, key)))
+        .await
+        .clone()
 }
 
 /// What is broken about a baseline that was measured; nothing is measured for it.
@@ -190,7 +193,7 @@ impl Measuring<'_> {
             baseline.seen.probes.push(seen);
             nothing?;
         }
-        let sent = self.send(&first, &spec, operation, baseline).await;
+        let sent = Box::pin(self.send(&first, &spec, operation, baseline)).await;
         baseline.seen.first = self.exchange("first").ok();
         let (answered, seen_early) = sent?;
         baseline.writes_early = seen_early;
@@ -310,7 +313,7 @@ impl Measuring<'_> {
         let third = self.request("third", "fourth");
         let spec = self.run.specs(&third, 1)?.remove(0);
         self.nothing_foreign(operation, &spec, baseline).await?;
-        let sent = self.send(&third, &spec, operation, baseline).await;
+        let sent = Box::pin(self.send(&third, &spec, operation, baseline)).await;
         baseline.seen.third = self.exchange("third").ok();
         let (third, _) = sent?;
         took.push(self::took(&third));
@@ -398,7 +401,7 @@ impl Measuring<'_> {
         };
         sent?;
         let early = seen.is_some_and(|seen| seen < began.elapsed() / 2);
-        let hidden = self.insist(request, spec).await?;
+        let hidden = Box::pin(self.insist(request, spec)).await?;
         baseline.hidden = baseline.hidden.take().or(hidden);
         let exchange = self.exchange(&request.name)?;
         let succeeded = exchange
@@ -414,7 +417,7 @@ impl Measuring<'_> {
     /// Sends a request, and again where its answer hides what was done.
     async fn send_insisting(&self, request: &Request, spec: &Spec) -> Result<(), String> {
         exchange::one(self.run, request, spec, 0, 0, None).await?;
-        self.insist(request, spec).await.map(|_| ())
+        Box::pin(self.insist(request, spec)).await.map(|_| ())
     }
 
     fn unsuccessful(&self, exchange: &Exchange) -> String {

@@ -29,7 +29,7 @@ pub(super) async fn unpublished(
     spec: &Spec,
     copy: (u32, u32),
 ) -> Result<Unpublished, String> {
-    let (rendered, reworded, _) = rendered(run, request, spec).await?;
+    let (rendered, reworded, _) = Box::pin(rendered(run, request, spec)).await?;
     Ok(Unpublished {
         rendered,
         reworded,
@@ -92,10 +92,8 @@ pub(super) async fn prepare(
     number: (u32, u32),
     hold: Hold,
 ) -> Result<Prepared, String> {
-    make(run, request, spec, number)
-        .await?
-        .launch(run, hold)
-        .await
+    let made = Box::pin(make(run, request, spec, number)).await?;
+    Box::pin(made.launch(run, hold)).await
 }
 
 /// Makes a request.
@@ -106,7 +104,7 @@ pub(super) async fn make(
     (copy, attempt): (u32, u32),
 ) -> Result<Made, String> {
     let world = run.world();
-    let (rendered, reworded, backdated) = rendered(run, request, spec).await?;
+    let (rendered, reworded, backdated) = Box::pin(rendered(run, request, spec)).await?;
     world.check_host(&rendered.origin)?;
     let (endpoint, authority) = endpoint(&rendered.origin)?;
     let fault = request.fault.clone();

@@ -110,7 +110,7 @@ impl<'a> CaseContext<'a> {
         let lateness = Lateness::measure();
         run.agree();
         run.read_shared().await;
-        self.play(run, 0, lateness).await
+        Box::pin(self.play(run, 0, lateness)).await
     }
 
     /// Goes on with a round where it had stopped.
@@ -119,10 +119,10 @@ impl<'a> CaseContext<'a> {
         run.ready_tokens().await;
         let lateness = Lateness::measure();
         match run.take_up(half).await {
-            Ok(()) => self.play(run, from, lateness).await,
+            Ok(()) => Box::pin(self.play(run, from, lateness)).await,
             Err(why) => {
                 run.broke(why);
-                self.play(run, self.case.steps.len(), lateness).await
+                Box::pin(self.play(run, self.case.steps.len(), lateness)).await
             }
         }
     }
