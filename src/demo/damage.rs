@@ -259,8 +259,12 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         },
         Flaw::RecordsAfterResponse => Damage {
             breaks: broad::RECORDS_AFTER_RESPONSE,
-            // After 200 ms the record is there: these wait for the effect first.
+            // After 200 ms the record is there: these wait for the effect first, or for new
+            // connections.
             may_break: &[
+                "replay/connections/item-5/effects-at-most",
+                "replay/connections/item-5/one-resource:first+again",
+                "replay/connections/item-5/outcome-never:again",
                 "crash/after-effect/item-5/effects-at-most",
                 "crash/mid-work/item-5/effects-at-most",
                 "crash/before-effect/item-5/effects-at-most",

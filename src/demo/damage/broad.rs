@@ -204,9 +204,6 @@ pub(super) const RECORDS_AFTER_RESPONSE: &[&str] = &[
     "replay/exact#*/item-5/same-response:again+later",
     "race/replicas/item-5/effects-at-most",
     "race/replicas/item-5/one-resource:burst+lagging+later",
-    "replay/connections/item-5/effects-at-most",
-    "replay/connections/item-5/one-resource:first+again",
-    "replay/connections/item-5/outcome-never:again",
 ];
 
 /// What `ignores-key-on-refunds` breaks in every run.
