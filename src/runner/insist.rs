@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 const TURNS: u32 = 4;
 /// How long a request is repeated whose answer hides what was done, and how often.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// As long where nothing is seen of it that could be hidden.
+const UNSEEN: Duration = Duration::from_secs(2);
 const EVERY: Duration = Duration::from_millis(500);
 
 /// That an answer hid what was done.
@@ -48,6 +50,7 @@ impl Measuring<'_> {
             return Ok(None);
         }
         let made = self.is_made(spec).await;
+        let patience = if made { PATIENCE } else { UNSEEN };
         let began = Instant::now();
         loop {
             tokio::time::sleep(EVERY).await;
@@ -60,7 +63,7 @@ impl Measuring<'_> {
                     told_after: began.elapsed(),
                 }));
             }
-            if !is_hidden(&again) || began.elapsed() > PATIENCE || world.is_stopped() {
+            if !is_hidden(&again) || began.elapsed() > patience || world.is_stopped() {
                 return Ok(None);
             }
         }
