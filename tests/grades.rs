@@ -95,8 +95,9 @@ const SHOWN_BY: [(&str, &str, &str, &str, Flaw); 8] = [
     ),
 ];
 
-async fn grade(item: &str, case: &str, operation: &str, flaw: Option<Flaw>) -> Grade {
-    let trial = Trial {
+/// One case on one operation of a demo.
+fn trial(case: &str, operation: &str, flaw: Option<Flaw>) -> Trial {
+    Trial {
         options: Options {
             flaws: flaw.into(),
             work: Duration::from_millis(20),
@@ -108,7 +109,11 @@ async fn grade(item: &str, case: &str, operation: &str, flaw: Option<Flaw>) -> G
             ..Selection::default()
         },
         ..Trial::default()
-    };
+    }
+}
+
+async fn grade(item: &str, case: &str, operation: &str, flaw: Option<Flaw>) -> Grade {
+    let trial = trial(case, operation, flaw);
     graded(
         &Box::pin(trial.report()).await.expect("the demo runs"),
         item,
@@ -180,19 +185,7 @@ async fn try_each_item() {
 
 /// What the documents of a demo say, held against it.
 async fn documented(flaw: Option<Flaw>) -> Report {
-    let trial = Trial {
-        options: Options {
-            flaws: flaw.into(),
-            work: Duration::from_millis(20),
-            ..Options::default()
-        },
-        selection: Selection {
-            scenario: vec!["run/documents".to_owned()],
-            operation: vec!["create-payment".to_owned()],
-            ..Selection::default()
-        },
-        ..Trial::default()
-    };
+    let trial = trial("run/documents", "create-payment", flaw);
     Box::pin(trial.report()).await.expect("the demo runs")
 }
 

@@ -6,16 +6,7 @@ use crate::transcript::{Exchange, ProbeFacts, Reading, ReadingKind, Shown};
 
 /// Rules on one round.
 pub(super) fn rule(view: &View<'_>, of: &str) -> Ruling {
-    let standing = view.standing(of);
-    if standing.is_empty() {
-        return view.never_sent(of);
-    }
-    Ruling::gravest(
-        standing
-            .into_iter()
-            .map(|(index, exchange)| one(view, exchange).seen_in([index])),
-    )
-    .unwrap_or_else(|| view.never_sent(of))
+    view.gravest_of(of, |exchange| one(view, exchange))
 }
 
 fn one(view: &View<'_>, exchange: &Exchange) -> Ruling {

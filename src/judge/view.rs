@@ -205,6 +205,15 @@ impl<'a> View<'a> {
         (lateness * HELD_UP).max(LEAST_HELD_UP)
     }
 
+    /// The gravest ruling on the standing requests of a step.
+    pub(super) fn gravest_of(&self, of: &str, rule: impl Fn(&Exchange) -> Ruling) -> Ruling {
+        let rulings = self
+            .standing(of)
+            .into_iter()
+            .map(|(index, exchange)| rule(exchange).seen_in([index]));
+        Ruling::gravest(rulings).unwrap_or_else(|| self.never_sent(of))
+    }
+
     /// Why the round shows nothing about liveness, if it does not.
     pub(super) fn broken_assumption(&self, assume: &[Expectation]) -> Option<String> {
         if let Some(why) = self.round.broken.first() {

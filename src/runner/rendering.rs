@@ -6,7 +6,7 @@ use super::world::{Cast, World, played_by};
 use crate::scenario::PrincipalRole;
 use crate::target::operation::{Operation, Variant};
 use crate::target::placeholder::{Placeholder, Template, Values};
-use crate::target::principal::Role;
+use crate::target::principal::{Principal, Role};
 use crate::target::render::{Credentials, Form, Recipe, RenderError, Rendered, render};
 use crate::target::request::{Pair, Patch, Request};
 use serde_json::Value;
@@ -127,6 +127,17 @@ impl World {
             },
         };
         let token = self.token(role);
+        self.render_bare(request, &principal, token.as_deref(), values)
+    }
+
+    /// The bytes of a request that is no operation's own, as this principal.
+    pub(super) fn render_bare(
+        &self,
+        request: &Request,
+        principal: &Principal,
+        token: Option<&str>,
+        values: &dyn Values,
+    ) -> Result<Rendered, String> {
         render(&Recipe {
             target: &self.target,
             base: &self.bases[0],
@@ -134,9 +145,9 @@ impl World {
             patches: &[],
             forms: &[],
             key: None,
-            principal: &principal,
+            principal,
             credentials: Credentials::Normal,
-            token: token.as_deref(),
+            token,
             values,
         })
         .map_err(|error| error.to_string())

@@ -6,7 +6,7 @@ use super::fetch::Fetched;
 use super::rendering::Filling;
 use super::world::World;
 use crate::target::principal::{Principal, Role};
-use crate::target::render::{Credentials, Recipe, Rendered, render, text};
+use crate::target::render::{Rendered, text};
 use crate::target::request::Request;
 use crate::target::selector::{Answer, Selector};
 use crate::target::token::{ClientCredentials, ClientPlace, Expiry, Token, TokenSource};
@@ -229,19 +229,7 @@ impl World {
             vars: principal.vars.clone(),
             ..Principal::default()
         };
-        render(&Recipe {
-            target: &self.target,
-            base: &self.bases[0],
-            request,
-            patches: &[],
-            forms: &[],
-            key: None,
-            principal: &stranger,
-            credentials: Credentials::Normal,
-            token: None,
-            values: &Filling::new(self),
-        })
-        .map_err(|error| error.to_string())
+        self.render_bare(request, &stranger, None, &Filling::new(self))
     }
 
     /// The request of the client credentials grant (RFC 6749, section 4.4.2).

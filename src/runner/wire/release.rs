@@ -37,14 +37,18 @@ pub struct ReleaseSpread {
 ///
 /// Within one call nobody sees when which send was done: they are taken to be evenly spread over it.
 pub fn release_together(flights: &[Releaser]) -> ReleaseSpread {
-    let mut batch = Batch::with_room_for(flights.len());
+    // One alone needs no room in the kernel, which takes time to make and to give back.
+    let mut batch = match flights.len() {
+        0 | 1 => None,
+        several => Batch::with_room_for(several),
+    };
     let began = Instant::now();
     let flights: Vec<&Shared> = flights
         .iter()
         .map(|flight| &*flight.shared)
         .filter(|shared| shared.begin_release(began))
         .collect();
-    let (spread, releases) = match batch.as_mut().filter(|_| flights.len() > 1) {
+    let (spread, releases) = match &mut batch {
         Some(batch) => in_one_call(batch, &flights),
         None => one_by_one(&flights),
     };
