@@ -61,7 +61,7 @@ enum Pause {
 /// How long a Retry-After asks for (RFC 9110, section 10.2.3).
 fn pause(value: &str, date: Option<&str>) -> Pause {
     let value = value.trim();
-    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+    if value.bytes().all(|byte| byte.is_ascii_digit()) {
         return value.parse().map_or(Pause::Unsound, |seconds| {
             Pause::For(Duration::from_secs(seconds))
         });
@@ -164,5 +164,42 @@ mod tests {
         ));
         assert!(matches!(pause("soon", None), Pause::Unsound));
         assert!(matches!(pause("-1", None), Pause::Unsound));
+    }
+
+    #[test]
+    fn no_pause_is_wanted_of_a_refusal_for_good_or_of_what_was_accepted() {
+        let refused = round([paid("first", "pay_1"), answered("again", 404)]);
+        assert_eq!(verdict(CLAIM, refused).0, Verdict::Skip);
+        let accepts = contract(
+            "extends: generic\non: { in-progress: { outcome: accepted, strength: must } }",
+        );
+        let accepted = round([
+            paid("first", "pay_1").at(0, 100),
+            answered("again", 202).at(10, 20),
+        ]);
+        let finding = judged(&expecting(CLAIM), &accepts, vec![accepted]);
+        assert_eq!(finding.verdict, Verdict::Skip, "{}", finding.reason);
+    }
+
+    #[test]
+    fn a_pause_of_just_the_longest_time_is_sound_and_an_empty_one_is_not() {
+        let told = |value: &str| {
+            let limited = answered("again", 429).header("Retry-After", value);
+            verdict(CLAIM, round([limited])).0
+        };
+        assert_eq!(told("3600"), Verdict::Pass);
+        assert_eq!(told(""), Verdict::Fail);
+    }
+
+    #[test]
+    fn what_only_looks_like_a_date_is_none() {
+        for text in [
+            "Sun, 00 Nov 1994 08:49:37 GMT",
+            "Sun, 32 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 UTC",
+            "Sun, 06 Nov 1994 08:49:37 GMT +1",
+        ] {
+            assert_eq!(http_date(text), None, "{text}");
+        }
     }
 }
