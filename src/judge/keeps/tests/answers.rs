@@ -26,8 +26,15 @@ fn an_answer_that_may_be_a_replay_neither_keeps_nor_breaks_the_promise_of_one() 
     let open = || round([sent("first"), paid("again", "pay_00000001")]);
     let stored = "on: { replay: { outcome: replay-stored, strength: must } }";
     assert_eq!(under("replay", stored, open()), Verdict::Inconclusive);
-    let observed = keeps("deleted", &contract(""), open());
-    assert_eq!(observed.observed[0].says, "201: executed or replayed");
+    let says = |round: Round| {
+        keeps("deleted", &contract(""), round).observed[0]
+            .says
+            .clone()
+    };
+    assert_eq!(says(open()), "201: executed or replayed");
+    let changed = answered("again", 409).intent("changed").at(10, 20);
+    let during = round([paid("first", "pay_00000001").at(0, 100), changed]);
+    assert_eq!(says(during), "refused with 409");
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn only_a_failure_is_marked_as_passing_and_only_where_something_is_promised_of_i
     let again = || paid("again", "pay_00000001");
     let success = after(
         marked(paid("first", "pay_00000001")),
-        again(),
+        paid("again", "pay_00000002"),
         "extends: adyen",
     );
     assert_eq!(success.verdict, Verdict::Inconclusive, "{}", success.reason);
