@@ -3,8 +3,8 @@
 
 use super::ruling::Ruling;
 use super::view::{View, began, got, number, succeeded, time, who};
-use crate::contract::gateway;
-use crate::transcript::{Ending, Exchange, ReadingKind};
+use crate::contract::{gateway, hides_outcome};
+use crate::transcript::{Exchange, ReadingKind};
 
 /// Rules on one round.
 pub(super) fn rule(view: &View<'_>, of: &str) -> Ruling {
@@ -16,7 +16,10 @@ fn one(view: &View<'_>, exchange: &Exchange) -> Ruling {
     if succeeded(exchange) {
         return Ruling::held(format!("{whose}, and was told"));
     }
-    if !is_hidden(exchange) {
+    if exchange.fault.is_some() {
+        return Ruling::void(format!("void: {whose}, which is our own doing"));
+    }
+    if !hides_outcome(exchange) {
         return Ruling::void(format!("void: {whose}, which says that nothing was done"));
     }
     let repeats: Vec<&Exchange> = view
@@ -49,20 +52,6 @@ fn one(view: &View<'_>, exchange: &Exchange) -> Ruling {
         ))
         // The target may have broken off by itself, which is what this is about.
         .standing(),
-    }
-}
-
-/// Whether a client cannot know from it what was done.
-fn is_hidden(exchange: &Exchange) -> bool {
-    if exchange.fault.is_some() {
-        return false;
-    }
-    match &exchange.response {
-        Some(response) => response.status >= 500,
-        None => matches!(
-            exchange.ending,
-            Ending::ClosedByTarget(_) | Ending::TimedOut
-        ),
     }
 }
 
@@ -141,14 +130,29 @@ mod tests {
     }
 
     #[test]
+    fn retries_that_are_not_told_either_are_counted() {
+        let never = round([
+            answered("first", 504).at(0, 100),
+            answered("again", 504).at(600, 610),
+            answered("again", 409).at(1100, 1110),
+        ])
+        .read(reading(ReadingKind::Early, &["pay_1"]).taken(300))
+        .late(&["pay_1"]);
+        let (hidden, says) = verdict(TOLD, never);
+        assert_eq!(hidden, Verdict::Fail, "{says}");
+        assert!(says.ends_with("two retries were not told either"), "{says}");
+    }
+
+    #[test]
     fn a_success_tells_and_what_we_cut_ourselves_is_no_fault_of_the_target() {
         let (told, _) = verdict(TOLD, tried(paid("first", "pay_1"), &["pay_1"]));
         assert_eq!(told, Verdict::Pass);
-        let (cut, _) = verdict(
+        let (cut, says) = verdict(
             TOLD,
             tried(sent("first").hung_up(50, Some(false)), &["pay_1"]),
         );
         assert_eq!(cut, Verdict::Skip);
+        assert!(says.ends_with("which is our own doing"), "{says}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::in_front::was_turned_away;
 use super::ruling::{Ruled, Ruling};
 use super::{backends, in_time, reclassify::Reclassified, rule};
-use crate::contract::{Contract, RetentionClock};
+use crate::contract::{Contract, RetentionClock, gateway};
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{
     Amount, Case, Condition, Expectation, PrincipalRole, Quantity, Release, Step, TimeSpan,
@@ -377,6 +377,17 @@ pub(super) fn got(exchange: &Exchange) -> String {
         }) => format!("got {status} and was given {identity}"),
         Some(response) => format!("got {}", response.status),
     }
+}
+
+/// Why an answer says nothing of the API, if something in front gave it in the API's place.
+pub(super) fn given_in_front(exchange: &Exchange) -> Option<String> {
+    let response = exchange.response.as_ref()?;
+    let name = gateway(response)?;
+    Some(format!(
+        "{} got {} from {name}, in the place of the API's answer",
+        who(exchange),
+        response.status
+    ))
 }
 
 /// A small number as a word, as in "two payments".

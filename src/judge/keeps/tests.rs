@@ -76,6 +76,18 @@ fn a_mismatch_is_refused_replayed_or_executed() {
 }
 
 #[test]
+fn a_page_of_what_stands_in_front_says_nothing_of_a_promise() {
+    for (status, page, wanted) in [
+        (504, "upstream request timeout", Verdict::Inconclusive),
+        (502, "<center>nginx</center>", Verdict::Inconclusive),
+        (504, "the API's own words", Verdict::Fail),
+    ] {
+        let got = keeps("mismatch", &demo(), pair(changed(status).body(page)));
+        assert_eq!(got.verdict, wanted, "{page}: {}", got.reason);
+    }
+}
+
+#[test]
 fn any_of_several_declared_ways_keeps_a_promise() {
     let lines = "extends: generic\non: { mismatch: { any-of: [ { outcome: reject, status: 409 }, { outcome: replay-stored } ], strength: must } }";
     let replayed = pair(paid("again", "pay_00000001").intent("changed"));

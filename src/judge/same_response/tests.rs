@@ -41,6 +41,18 @@ fn a_200_after_a_201_is_an_observation_where_nothing_is_promised() {
 }
 
 #[test]
+fn a_page_of_what_stands_in_front_is_no_other_answer() {
+    for (page, wanted) in [
+        ("upstream request timeout", Verdict::Inconclusive),
+        ("the API's own words", Verdict::Fail),
+    ] {
+        let again = answered("again", 504).body(page);
+        let finding = under("extends: demo", again);
+        assert_eq!(finding.verdict, wanted, "{page}: {}", finding.reason);
+    }
+}
+
+#[test]
 fn a_wrapped_body_that_names_the_same_resource_is_an_observation() {
     let mut wrapped = paid("again", "pay_1").body(r#"{"data":{"id":"pay_1"}}"#);
     wrapped = wrapped.header("ETag", "\"1\"");
