@@ -123,3 +123,26 @@ fn harm_in_any_expectation_counts_and_a_missing_effect_is_none_without_what_was_
     );
     assert_eq!(far(vec![with(&[]).broken("late")]), (0, false));
 }
+
+#[test]
+fn the_gravest_break_of_all_rounds_gives_the_level() {
+    let claim = scenario(
+        "rounds: { count: 2, valid: 1 }\nsteps:\n  - send: { as: first, key: fresh }\n  - send: { as: again, like: first }\nexpect:\n  item-3:\n    - same-response: { of: again, as: first }\n",
+    );
+    let lines = "extends: generic\non: { replay: { outcome: replay-stored, strength: should } }";
+    let other_status = round([
+        paid("first", "pay_1"),
+        answered("again", 200).naming("pay_1"),
+    ]);
+    let other_resource = round([paid("first", "pay_1"), paid("again", "pay_2")]);
+    let level = |rounds: [&Round; 2]| {
+        let rounds = rounds.into_iter().cloned().zip(1..);
+        let rounds = rounds
+            .map(|(round, number)| round.numbered(number))
+            .collect();
+        judged(&claim, &contract(lines), rounds).level
+    };
+    assert_eq!(level([&other_status, &other_status]), Level::Should);
+    assert_eq!(level([&other_status, &other_resource]), Level::Must);
+    assert_eq!(level([&other_resource, &other_status]), Level::Must);
+}
