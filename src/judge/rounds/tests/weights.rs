@@ -146,3 +146,44 @@ fn the_gravest_break_of_all_rounds_gives_the_level() {
     assert_eq!(level([&other_status, &other_resource]), Level::Must);
     assert_eq!(level([&other_resource, &other_status]), Level::Must);
 }
+
+#[test]
+fn rounds_at_one_place_of_a_spread_show_one_thing() {
+    let judged = |steps: &str, numbers: [u32; 2]| {
+        let claim = scenario(&format!(
+            "rounds: {{ count: 2, valid: 2, up-to: 4 }}\nsteps:\n  - send: {{ as: first, key: fresh }}\n  - wait: settled\n  - {steps}\nexpect:\n  item-5:\n    - one-resource: {{ of: [first, again] }}\n"
+        ));
+        let rounds = numbers.map(|number| {
+            let again = [
+                paid("again", "pay_1").at(20, 30),
+                paid("again", "pay_1").copy(1).at(20, 31),
+            ];
+            let all = std::iter::once(paid("first", "pay_1").at(0, 10)).chain(again);
+            round(all).numbered(number).burst("again", 2, 2)
+        });
+        judged(&claim, &contract(""), rounds.to_vec()).verdict
+    };
+    let (enough, too_few) = (Verdict::Pass, Verdict::Inconclusive);
+    let plain = "send: { as: again, like: first }";
+    assert_eq!(
+        judged(plain, [1, 3]),
+        enough,
+        "each round stands for itself"
+    );
+    let spread =
+        "send: { as: again, like: first, at: { when: ended, of: first, spread: [0ms, 9ms] } }";
+    assert_eq!(judged(spread, [1, 2]), enough);
+    assert_eq!(
+        judged(spread, [1, 3]),
+        too_few,
+        "both at the first of two places"
+    );
+    let fixed = "send: { as: again, like: first, at: { when: ended, of: first, plus: 2ms } }";
+    assert_eq!(judged(fixed, [1, 3]), enough);
+    let burst = "burst: { as: again, like: first, copies: 2, at: { when: ended, of: first, spread: [0ms, 9ms] } }";
+    assert_eq!(
+        judged(burst, [1, 3]),
+        enough,
+        "its copies are spread in each round"
+    );
+}
