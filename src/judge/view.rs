@@ -413,37 +413,4 @@ pub(super) fn time(time: Duration) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{key_space, reads_for};
-    use crate::scenario::PrincipalRole;
-
-    #[test]
-    fn the_owner_sees_for_those_without_eyes_and_everybody_for_himself() {
-        let owner = PrincipalRole::Owner;
-        for blind in [
-            PrincipalRole::Nobody,
-            PrincipalRole::Wrong,
-            PrincipalRole::Expired,
-            PrincipalRole::ReadOnly,
-        ] {
-            assert!(reads_for(owner, blind), "{}", blind.name());
-            assert!(
-                !reads_for(PrincipalRole::OtherTenant, blind),
-                "{}",
-                blind.name()
-            );
-            assert!(!reads_for(blind, owner), "{}", blind.name());
-        }
-        assert!(!reads_for(owner, PrincipalRole::OtherTenant));
-        assert!(reads_for(
-            PrincipalRole::OtherTenant,
-            PrincipalRole::OtherTenant
-        ));
-        assert!(reads_for(owner, PrincipalRole::OtherSession));
-        assert_eq!(key_space(PrincipalRole::OtherSession), owner);
-        assert_eq!(
-            key_space(PrincipalRole::OtherTenant),
-            PrincipalRole::OtherTenant
-        );
-    }
-}
+mod tests;

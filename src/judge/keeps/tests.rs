@@ -1,5 +1,9 @@
 //! Tests of every promise: kept, broken, not shown, and observed where nothing is promised.
 
+mod ages;
+mod answers;
+mod failures;
+mod marks;
 mod ways;
 
 use crate::contract::Contract;

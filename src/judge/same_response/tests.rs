@@ -1,5 +1,7 @@
 //! Tests of replays, part by part and contract by contract.
 
+mod parts;
+
 use crate::judge::Finding;
 use crate::judge::sample::{
     answered, contract, demo, expecting, judged, paid, round, scenario, sent, verdict,
