@@ -70,7 +70,7 @@ impl Selector {
             let path = XmlPath::parse(text);
             return path.map(Selector::Xml).map_err(|why| {
                 SelectorError::new(format!("the XML path `{text}` is not understood: {why}"))
-                    .help("/a/b, //b, * for any name, and text() or @name at the end")
+                    .help("/a/b, //b, b[2], * for any name, and text() or @name at the end")
             });
         }
         let named = |name: &str| (!name.is_empty()).then(|| name.to_string());
