@@ -2,9 +2,10 @@
 
 use super::{case, contracts, finding, graded};
 use crate::checklist::ItemId;
-use crate::grade::{CaseReport, Grade, RunInfo, grade, sides};
+use crate::grade::{CaseReport, Counts, Grade, RunInfo, grade, sides};
 use crate::judge::{Documented, Finding, Graded};
 use crate::outcome::{Meaning, Outcome};
+use crate::promise::Promise;
 use crate::scenario::OperationRole;
 use crate::transcript::client::ClientTranscript;
 use crate::transcript::{Exchange, Round};
@@ -136,4 +137,42 @@ fn of_several_grades_of_a_statement_the_gravest_stands() {
     let (yes, no) = (Documented::True, Documented::False);
     assert_eq!(graded_as(&[yes, no]), [no]);
     assert_eq!(graded_as(&[no, yes]), [no]);
+}
+
+#[test]
+fn a_case_that_was_skipped_after_it_had_failed_has_failed() {
+    let mut skipped = case("replay/test", vec![finding("item-5", Verdict::Fail)]);
+    skipped.skipped = Some("the budget is spent".to_owned());
+    assert_eq!(graded(vec![skipped]).verdict, Some(Verdict::Fail));
+}
+
+#[test]
+fn a_promise_is_kept_where_it_passed_and_nothing_broke_it() {
+    let kept = |verdicts: &[Verdict]| {
+        let findings = verdicts.iter().map(|verdict| Finding {
+            promise: Some(Promise::Mismatch),
+            ..finding("item-3", *verdict)
+        });
+        graded(vec![case("replay/test", findings.collect())]).promises[0].kept
+    };
+    let (pass, fail, open) = (Verdict::Pass, Verdict::Fail, Verdict::Inconclusive);
+    assert_eq!(kept(&[pass, open]), Some(true));
+    assert_eq!(kept(&[pass, fail]), Some(false));
+    assert_eq!(kept(&[open]), None);
+}
+
+#[test]
+fn counts_name_what_is_known_to_fail_only_where_there_is_some() {
+    let written = |known: u32| {
+        let counts = Counts {
+            known,
+            ..Counts::default()
+        };
+        serde_json::to_value(counts)
+            .expect("it is written")
+            .get("known")
+            .is_some()
+    };
+    assert!(written(1));
+    assert!(!written(0));
 }

@@ -2,11 +2,12 @@
 
 use super::{AT_MOST, bursts, pair};
 use crate::judge::sample::{
-    answered, contract, expecting, judged, paid, round, scenario, transcript,
+    answered, contract, demo, expecting, judged, judged_with, paid, round, scenario, sent,
+    transcript,
 };
-use crate::judge::so_far;
+use crate::judge::{Documented, so_far};
 use crate::promise::Level;
-use crate::transcript::Round;
+use crate::transcript::{DocumentFacts, Exchange, Round};
 use crate::verdict::Verdict;
 
 #[test]
@@ -186,4 +187,52 @@ fn rounds_at_one_place_of_a_spread_show_one_thing() {
         enough,
         "its copies are spread in each round"
     );
+}
+
+#[test]
+fn what_cannot_be_told_from_others_of_its_key_is_not_settled_by_one_effect() {
+    let claim = expecting("outcome: { of: again, is: executed }");
+    let made = |others: Vec<Exchange>| {
+        let open = answered("again", 204).at(10, 60);
+        let round = round(others.into_iter().chain([open])).late(&["a"]);
+        judged(&claim, &demo(), vec![round]).verdict
+    };
+    let told = |step: &str| answered(step, 409).at(20, 25);
+    let lost = || sent("first").at(0, 5);
+    assert_eq!(
+        made(vec![lost(), told("first").copy(1)]),
+        Verdict::Inconclusive
+    );
+    assert_eq!(made(vec![lost()]), Verdict::Inconclusive);
+    let replayed = |step: &str| {
+        paid(step, "pay_1")
+            .header("Idempotency-Replayed", "true")
+            .at(20, 25)
+    };
+    let unanswered = round([sent("again").at(0, 5), replayed("first")]).late(&["pay_1"]);
+    let finding = judged(&claim, &demo(), vec![unanswered]);
+    assert_eq!(finding.verdict, Verdict::Inconclusive, "{}", finding.reason);
+}
+
+#[test]
+fn the_gravest_grade_of_all_rounds_is_that_of_the_statement() {
+    let claim = scenario(
+        "rounds: { count: 2, valid: 1 }\nsteps:\n  - send: { as: first, key: fresh }\n  - send: { as: again, like: first }\nexpect:\n  item-7:\n    - documented: { what: retryable, of: again }\n",
+    );
+    let graded = |second: u16| {
+        let after = |status: u16, number: u32| {
+            round([answered("first", 503), answered("again", status)]).numbered(number)
+        };
+        let mut transcript = transcript(vec![after(201, 1), after(second, 2)]);
+        transcript.documents = Some(DocumentFacts {
+            openapi: None,
+            retention: None,
+            scope: None,
+            retryable: Some(["503".to_owned()].into()),
+        });
+        let finding = judged_with(&claim, &contract(""), &transcript);
+        finding.documented.map(|own| own.grade)
+    };
+    assert_eq!(graded(201), Some(Documented::True));
+    assert_eq!(graded(409), Some(Documented::False));
 }
