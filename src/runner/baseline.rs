@@ -6,6 +6,7 @@ use super::insist::Hidden;
 use super::probe::{self, Counted, Subject};
 use super::round::{CaseContext, RoundRun, locked};
 use super::sighting::{ProbeSeen, mentions_request};
+use super::spare::found_no_room;
 use super::spec::Spec;
 use super::world::{BaselineKey, Cast, World};
 use crate::scenario::{Case, Key, Marker, PrincipalRole, Request, Scenario};
@@ -140,6 +141,17 @@ pub(super) async fn found_broken(world: &World, key: &BaselineKey) -> Option<Str
 }
 
 async fn measure(world: &World, key: &BaselineKey) -> Baseline {
+    let kept_some = world.spare.keeps();
+    let (baseline, no_room) = measure_with_what_is_open(world, key).await;
+    if !(kept_some && no_room) {
+        return baseline;
+    }
+    world.spare.give_up();
+    measure_with_what_is_open(world, key).await.0
+}
+
+/// The baseline, and whether it failed since the target turned a connection away.
+async fn measure_with_what_is_open(world: &World, key: &BaselineKey) -> (Baseline, bool) {
     let cast = Cast::alone(&key.operation);
     let (scenario, case) = (Scenario::blank(), Case::default());
     let context = CaseContext::new(world, cast, &scenario, &case);
@@ -149,7 +161,8 @@ async fn measure(world: &World, key: &BaselineKey) -> Baseline {
     if let Err(why) = measuring.all(&mut baseline).await {
         baseline.broken = Some(why);
     }
-    baseline
+    let no_room = baseline.broken.is_some() && found_no_room(&locked(&run.record).exchanges);
+    (baseline, no_room)
 }
 
 /// Requests whose outcome is known beforehand.

@@ -5,6 +5,7 @@ use super::defer::Suspended;
 use super::probe;
 use super::round::{CaseContext, Played, Ran, locked};
 use super::sink::speaks_of_events;
+use super::spare::found_no_room;
 use super::timing::too_quick;
 use super::world::{BaselineKey, Cast, Effort, World};
 use super::{CRASHED, Runner};
@@ -151,9 +152,10 @@ impl Runner {
                     vantage.turn(world, turn + ran).await;
                 }
                 ran = *together.end();
+                let kept_some = world.spare.keeps();
                 let played = together.map(|number| context.round(number));
                 for played in futures::future::join_all(played).await {
-                    let played = self.once_more(planned, &context, played).await;
+                    let played = self.once_more(planned, &context, played, kept_some).await;
                     keep(played, &mut rounds, &mut suspended);
                 }
             }
@@ -179,13 +181,14 @@ impl Runner {
         })
     }
 
-    /// A round that could show nothing since single requests were turned away for their rate is run
-    /// again, with fewer of them at a time.
+    /// A round that could show nothing since single requests were turned away, for their rate or for
+    /// the connections that were open, is run again, with fewer of them.
     async fn once_more<'a>(
         &self,
         planned: &PlannedCase,
         context: &'a CaseContext<'a>,
         mut played: Played,
+        mut kept_some: bool,
     ) -> Played {
         for _ in 0..TURNED_AWAY {
             let Played::Through(ran) = &played else {
@@ -198,11 +201,19 @@ impl Runner {
             };
             let contract = self.world.contract(&planned.subject);
             let seen = (self.world.shown)(&planned.scenario, case, contract, &so_far);
-            if seen.harmed || self.world.is_stopped() || !were_turned_away(case, &ran.round) {
+            if seen.harmed || self.world.is_stopped() {
                 break;
             }
-            self.world.slow_down();
-            tokio::time::sleep(self.world.rest()).await;
+            if were_turned_away(case, &ran.round) {
+                self.world.slow_down();
+                tokio::time::sleep(self.world.rest()).await;
+            } else if kept_some && ran.round.hooks.is_empty() && found_no_room(&ran.round.exchanges)
+            {
+                self.world.spare.give_up();
+            } else {
+                break;
+            }
+            kept_some = self.world.spare.keeps();
             played = context.round(ran.round.number).await;
         }
         played
