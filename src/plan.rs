@@ -595,7 +595,9 @@ impl Fit<'_> {
         }
         match fault {
             crate::scenario::Fault::HangUp { at, .. } => self.moment(at),
-            crate::scenario::Fault::MidBody { .. } | crate::scenario::Fault::Stall { .. }
+            crate::scenario::Fault::MidBody { .. }
+            | crate::scenario::Fault::Stall { .. }
+            | crate::scenario::Fault::AwaitContinue { .. }
                 if operation.request.body.is_none() =>
             {
                 Err(format!("{} sends no body", operation.name))

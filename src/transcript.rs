@@ -7,9 +7,11 @@
 mod burst;
 pub mod client;
 mod fault;
+mod retry_after;
 mod written;
 
-pub use burst::{BurstFacts, Technique};
+pub use burst::{BurstFacts, PauseFacts, Technique, most_in_flight};
+pub use retry_after::{Pause, http_date};
 
 use crate::hook::HookName;
 use crate::outcome::Outcome;
@@ -184,6 +186,9 @@ pub struct Round {
     pub readings: Vec<Reading>,
     /// How the bursts went.
     pub bursts: Vec<BurstFacts>,
+    /// That nothing was sent for a while after it, since the target had refused a part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<PauseFacts>,
     /// The hooks that ran.
     pub hooks: Vec<HookFacts>,
     /// Retries that were given up before they came to an end.

@@ -3,6 +3,8 @@
 
 #[path = "hostile/cleanup.rs"]
 mod cleanup;
+#[path = "hostile/limiter.rs"]
+mod limiter;
 #[path = "hostile/redaction.rs"]
 mod redaction;
 #[path = "hostile/server.rs"]

@@ -224,6 +224,9 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "lost/half-request#half-rst/item-5/outcome-is:whole",
             "lost/half-request#half-fin/item-7/recovered:whole",
             "lost/half-request#half-rst/item-7/recovered:whole",
+            "lost/half-request#no-body/item-5/effects-at-least",
+            "lost/half-request#no-body/item-5/outcome-is:whole",
+            "lost/half-request#no-body/item-7/recovered:whole",
         ]),
         Flaw::RecordsOnlyCompleted => Damage {
             breaks: &[

@@ -74,7 +74,7 @@ pub(super) fn spread(case: &Case) -> impl Iterator<Item = &str> {
 }
 
 /// Scheme, host and port of a URL.
-fn address(url: &str) -> &str {
+pub(super) fn address(url: &str) -> &str {
     let host = url.find("://").map_or(0, |at| at + 3);
     let end = url[host..]
         .find(['/', '?'])

@@ -11,6 +11,7 @@ mod documented;
 mod effects;
 mod events;
 mod exists;
+mod held_back;
 mod in_front;
 mod in_time;
 mod keeps;
@@ -110,13 +111,14 @@ pub fn so_far(
     contract: &Contract,
     transcript: &Transcript,
 ) -> SoFar {
+    let rounds = reclassify::rounds(contract, case, transcript);
+    let reach = reach(case, rounds.iter().map(|round| &round.round));
     let mut so_far = SoFar {
         shown: 0,
         harmed: false,
-        window: reach(case, &transcript.rounds).map(|reach| reach.window()),
+        window: reach.map(|reach| reach.window()),
     };
     let mut places = BTreeSet::new();
-    let rounds = reclassify::rounds(contract, case, transcript);
     for (index, round) in rounds.into_iter().enumerate() {
         let view = View::new(contract, case, transcript, &round);
         let harmed = scenario.expect.iter().any(|(_, expectation)| {

@@ -5,7 +5,7 @@ use super::documented::{Documented, Graded};
 use super::ruling::{Ruled, Ruling};
 use super::vantage::is_same;
 use super::view::View;
-use super::{Evidence, Finding, Observation, Tally, in_time, keeps, reach, rule};
+use super::{Evidence, Finding, Observation, Tally, held_back, in_time, keeps, reach, rule};
 use crate::checklist::ItemId;
 use crate::contract::{AfterFailure, Contract, FailureClass};
 use crate::promise::{Level, Promise, Strength};
@@ -272,13 +272,19 @@ fn finding(
         Check::Effects {
             bound: Bound::AtMost(_),
             ..
-        } => reach(case, &folding.transcript.rounds),
+        } => reach(case, folding.views.iter().map(|view| view.round)),
         _ => None,
     };
-    let reason = match &reach {
-        Some(reach) if verdict == Verdict::Pass => format!("{reason}; {}", reach.says()),
-        _ => reason,
+    let waited = || held_back::says(folding.views.iter().map(|view| view.round));
+    let told = match (verdict, &reach) {
+        (Verdict::Pass, Some(reach)) => [Some(reach.says()), waited()],
+        (Verdict::Inconclusive, _) if !rounds.is_empty() => [None, waited()],
+        _ => [None, None],
     };
+    let reason = told
+        .into_iter()
+        .flatten()
+        .fold(reason, |reason, more| format!("{reason}; {more}"));
     let promise = match &expectation.check {
         Check::Keeps { promise, .. } => Some(*promise),
         _ => None,

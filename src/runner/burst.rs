@@ -9,7 +9,7 @@ use super::timing::never_came;
 use super::wire::{self, Hold, Releaser};
 use crate::outcome::Outcome;
 use crate::scenario::{Release, Request};
-use crate::transcript::{BurstFacts, Round, Technique};
+use crate::transcript::{BurstFacts, Technique, most_in_flight};
 use futures::StreamExt;
 use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
@@ -65,7 +65,7 @@ pub(super) async fn burst(
     let (spread, _) = futures::future::join(let_go, finished).await;
     let spread = spread?;
     let mut record = locked(&run.record);
-    let in_flight = most_in_flight(&record, &request.name);
+    let in_flight = most_in_flight(record.of(&request.name));
     if copies >= 2 && in_flight < 2 && request.at.is_none() {
         record.broken.push(format!(
             "the burst `{}` did not overlap: no two requests were in flight at once",
@@ -132,7 +132,7 @@ async fn published(
         });
     futures::future::try_join_all(all).await?;
     let mut record = locked(&run.record);
-    let in_flight = most_in_flight(&record, &request.name);
+    let in_flight = most_in_flight(record.of(&request.name));
     record.bursts.push(BurstFacts {
         step: request.name.clone(),
         technique: Technique::Loose,
@@ -269,7 +269,7 @@ async fn loose(
     }
     drop(flights);
     let mut record = locked(&run.record);
-    let in_flight = most_in_flight(&record, &request.name);
+    let in_flight = most_in_flight(record.of(&request.name));
     record.bursts.push(BurstFacts {
         step: request.name.clone(),
         technique: Technique::Loose,
@@ -279,26 +279,6 @@ async fn loose(
         backends: 1,
     });
     Ok(())
-}
-
-/// The most requests of a step that were in flight at once.
-fn most_in_flight(round: &Round, step: &str) -> u32 {
-    let mut edges: Vec<(Duration, i32)> = Vec::new();
-    for exchange in round.of(step) {
-        if let Some(sent) = exchange.times.sent {
-            edges.push((sent, 1));
-            edges.push((exchange.times.ended, -1));
-        }
-    }
-    // At equal times an end comes first: touching is no overlap.
-    edges.sort();
-    let mut now = 0;
-    let mut most = 0;
-    for (_, change) in edges {
-        now += change;
-        most = most.max(now);
-    }
-    most.max(0) as u32
 }
 
 #[cfg(test)]

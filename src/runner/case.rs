@@ -1,19 +1,16 @@
 //! One case: its baselines, its rounds, and what is read after them.
 
+use super::back_off::{back_off, has_waited_enough};
 use super::baseline::{self, Baseline, baseline};
 use super::defer::Suspended;
 use super::probe;
 use super::round::{CaseContext, Played, Ran, locked};
 use super::sink::speaks_of_events;
-use super::spare::found_no_room;
 use super::timing::too_quick;
 use super::world::{BaselineKey, Cast, Effort, World};
 use super::{CRASHED, Runner};
-use crate::outcome::Meaning;
 use crate::plan::PlannedCase;
-use crate::scenario::{
-    Case, Check, OperationRole, PrincipalRole, Release, Request, Rounds, Scenario, Step,
-};
+use crate::scenario::{Case, Check, OperationRole, PrincipalRole, Request, Rounds, Scenario, Step};
 use crate::target::operation::{Operation, Reading as What};
 use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, Round, SoFar, Transcript};
 use futures::{FutureExt, StreamExt};
@@ -155,7 +152,8 @@ impl Runner {
                 let kept_some = world.spare.keeps();
                 let played = together.map(|number| context.round(number));
                 for played in futures::future::join_all(played).await {
-                    let played = self.once_more(planned, &context, played, kept_some).await;
+                    let mut played = self.once_more(planned, &context, played, kept_some).await;
+                    back_off(world, case, &rounds, &mut played);
                     keep(played, &mut rounds, &mut suspended);
                 }
             }
@@ -181,50 +179,15 @@ impl Runner {
         })
     }
 
-    /// A round that could show nothing since single requests were turned away, for their rate or for
-    /// the connections that were open, is run again, with fewer of them.
-    async fn once_more<'a>(
-        &self,
-        planned: &PlannedCase,
-        context: &'a CaseContext<'a>,
-        mut played: Played,
-        mut kept_some: bool,
-    ) -> Played {
-        for _ in 0..TURNED_AWAY {
-            let Played::Through(ran) = &played else {
-                break;
-            };
-            let case = &planned.scenario.cases[planned.case];
-            let so_far = Transcript {
-                rounds: vec![ran.round.clone()],
-                ..Transcript::default()
-            };
-            let contract = self.world.contract(&planned.subject);
-            let seen = (self.world.shown)(&planned.scenario, case, contract, &so_far);
-            if seen.harmed || self.world.is_stopped() {
-                break;
-            }
-            if were_turned_away(case, &ran.round) {
-                self.world.slow_down();
-                tokio::time::sleep(self.world.rest()).await;
-            } else if kept_some && ran.round.hooks.is_empty() && found_no_room(&ran.round.exchanges)
-            {
-                self.world.spare.give_up();
-            } else {
-                break;
-            }
-            kept_some = self.world.spare.keeps();
-            played = context.round(ran.round.number).await;
-        }
-        played
-    }
-
     /// Whether a case goes on beyond its planned rounds.
     fn more_rounds(&self, planned: &PlannedCase, so_far: &Transcript, rounds: &[Ran]) -> bool {
         let plan = planned.scenario.rounds;
         let ran = rounds.len() as u32;
         // The others make no more rounds because of what is seen here.
         if ran >= plan.up_to || self.world.vantage.is_some() {
+            return false;
+        }
+        if has_waited_enough(rounds) {
             return false;
         }
         // However many bursts there are, a target that serves in turn shows nothing by them.
@@ -275,28 +238,6 @@ impl Runner {
         }
         facts
     }
-}
-
-/// How often a round is run again in which single requests were turned away.
-const TURNED_AWAY: u32 = 3;
-
-/// Whether requests that were no part of a burst were turned away for their rate, in a case that is not
-/// about that.
-fn were_turned_away(case: &Case, round: &Round) -> bool {
-    let burst = |name: &str| matches!(case.step(name), Some(Step::Burst { .. }));
-    let provokes = case.leaves().any(|step| {
-        matches!(
-            step,
-            Step::Burst {
-                release: Release::Loose,
-                ..
-            }
-        )
-    });
-    !provokes
-        && round.exchanges.iter().any(|exchange| {
-            exchange.outcome.is_within(Meaning::RateLimited.into()) && !burst(&exchange.step)
-        })
 }
 
 /// Puts a round where it belongs.

@@ -9,7 +9,7 @@ use super::spec::Spec;
 use crate::contract::gateway;
 use crate::outcome::Meaning;
 use crate::scenario::Request;
-use crate::transcript::{Ending, Exchange};
+use crate::transcript::{Ending, Exchange, Response};
 use std::time::{Duration, Instant};
 
 /// How often a request that is turned away is sent again.
@@ -41,7 +41,9 @@ impl Measuring<'_> {
         let mut attempt = 1;
         while attempt <= TURNS && self.was_turned_away(&request.name)? {
             world.slow_down();
-            tokio::time::sleep(world.rest()).await;
+            let answered = self.exchange(&request.name)?.response;
+            let asked = answered.as_ref().and_then(Response::asked_pause);
+            tokio::time::sleep(world.rest(asked)).await;
             exchange::one(self.run, request, spec, 0, attempt, None).await?;
             attempt += 1;
         }

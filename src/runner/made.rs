@@ -104,7 +104,11 @@ pub(super) async fn make(
     (copy, attempt): (u32, u32),
 ) -> Result<Made, String> {
     let world = run.world();
-    let (rendered, reworded, backdated) = Box::pin(rendered(run, request, spec)).await?;
+    let (mut rendered, reworded, backdated) = Box::pin(rendered(run, request, spec)).await?;
+    if let Some(Fault::AwaitContinue { .. }) = request.fault {
+        let asks = ("Expect".to_owned(), b"100-continue".to_vec());
+        rendered.headers.push(asks);
+    }
     world.check_host(&rendered.origin)?;
     let (endpoint, authority) = endpoint(&rendered.origin)?;
     let fault = request.fault.clone();
@@ -166,6 +170,11 @@ impl Made {
         hold: Hold,
     ) -> Result<Prepared, String> {
         let fault = self.on_the_wire;
+        if connection.is_http2() && matches!(fault, Some(wire::Fault::AwaitContinue { .. })) {
+            let why = "a request over HTTP/2 does not wait for 100 Continue";
+            *locked(&run.context.not_applicable) = Some(why.to_owned());
+            return Err(why.to_owned());
+        }
         if fault.is_some_and(|fault| closes_stream(&fault)) && !connection.is_http2() {
             return Err("a stream can be reset over HTTP/2 only".to_owned());
         }
@@ -348,6 +357,10 @@ fn on_the_wire(run: &RoundRun<'_>, fault: &Fault, step: &str) -> Result<wire::Fa
         Fault::Stall { share, time } => wire::Fault::Stall {
             share: *share,
             time: *time,
+        },
+        Fault::AwaitContinue { at_most, close } => wire::Fault::AwaitContinue {
+            at_most: *at_most,
+            close: close.map(on_close),
         },
         Fault::Timeout { after } => wire::Fault::Timeout {
             after: run.time(*after, Some(step))?.max(Duration::from_millis(1)),

@@ -2,6 +2,7 @@
 //! It never judges; the one thing that it decides is when a retry may stop.
 
 mod answer;
+mod back_off;
 mod baseline;
 mod board;
 mod burst;

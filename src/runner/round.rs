@@ -20,7 +20,7 @@ use crate::scenario::{
 };
 use crate::target::operation::{Lifetime, Operation, Probe};
 use crate::target::selector::Answer;
-use crate::transcript::{Delivery, Ending, ReadingKind, RetryFacts, Round};
+use crate::transcript::{Delivery, Ending, ReadingKind, Response, RetryFacts, Round};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -105,6 +105,7 @@ impl<'a> CaseContext<'a> {
 
     /// Runs a round, to its end or to where it goes on another day.
     pub(super) async fn round(&'a self, number: u32) -> Played {
+        self.world.quiet().await;
         let run = RoundRun::new(self, number);
         run.ready_tokens().await;
         let lateness = Lateness::measure();
@@ -500,15 +501,7 @@ impl<'a> RoundRun<'a> {
                     .find(|exchange| exchange.step == request.name && exchange.attempt == index);
                 let asked = exchange
                     .and_then(|exchange| exchange.response.as_ref())
-                    .and_then(|response| {
-                        response
-                            .header("retry-after")
-                            .next()?
-                            .trim()
-                            .parse::<u64>()
-                            .ok()
-                    })
-                    .map(Duration::from_secs);
+                    .and_then(Response::asked_pause);
                 (
                     exchange.map_or(Outcome::NONE, |exchange| exchange.outcome),
                     asked,
@@ -557,17 +550,10 @@ impl<'a> RoundRun<'a> {
                     record
                         .of(step)
                         .filter_map(|exchange| exchange.response.as_ref())
-                        .filter_map(|response| {
-                            response
-                                .header("retry-after")
-                                .next()?
-                                .trim()
-                                .parse::<u64>()
-                                .ok()
-                        })
+                        .filter_map(Response::asked_pause)
                         .max()
                 };
-                tokio::time::sleep(Duration::from_secs(asked.unwrap_or(1))).await;
+                tokio::time::sleep(asked.unwrap_or(Duration::from_secs(1))).await;
             }
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! What all cases of a run share: the target, its connections, what is known of it, and what may
 //! still be spent on it.
 
+use super::back_off::LONGEST;
 use super::baseline::Baseline;
 use super::defer::{Origin, WallTime};
 use super::fetch::client;
@@ -129,6 +130,8 @@ pub(super) struct World {
     /// The least time between two requests that are no part of a burst, once some were turned away for
     /// their rate, and since when it is that.
     gap: Mutex<Option<(Duration, Instant)>>,
+    /// Until when the target is left alone, since it refused requests.
+    quiet: Mutex<Option<Instant>>,
     /// How requests with different keys that are sent at once are served, where that is in turn.
     pub(super) in_turn: Mutex<BTreeMap<String, String>>,
     next_replica: AtomicU32,
@@ -267,6 +270,7 @@ impl World {
             answers_early: AtomicBool::new(false),
             next_slot: Mutex::new(Instant::now()),
             gap: Mutex::default(),
+            quiet: Mutex::default(),
             in_turn: Mutex::default(),
             next_replica: AtomicU32::new(0),
         })
@@ -412,9 +416,31 @@ impl World {
         }
     }
 
-    /// How long to send nothing when requests were turned away.
-    pub(super) fn rest(&self) -> Duration {
-        self.gap().unwrap_or_default() * 8
+    /// How long to send nothing when requests were turned away, and asked to come again so much later.
+    pub(super) fn rest(&self, asked: Option<Duration>) -> Duration {
+        let asked = asked.unwrap_or_default().min(LONGEST);
+        asked.max(self.gap().unwrap_or_default() * 8)
+    }
+
+    /// No round begins for so long.
+    pub(super) fn leave_alone(&self, pause: Duration) {
+        let mut until = self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+        *until = (*until).max(Some(Instant::now() + pause));
+    }
+
+    /// Waits until rounds may begin.
+    pub(super) async fn quiet(&self) {
+        const LOOK: Duration = Duration::from_millis(100);
+        loop {
+            let until = *self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = until.map_or(Duration::ZERO, |until| {
+                until.saturating_duration_since(Instant::now())
+            });
+            if left.is_zero() || self.is_stopped() {
+                return;
+            }
+            tokio::time::sleep(left.min(LOOK)).await;
+        }
     }
 
     fn gap(&self) -> Option<Duration> {

@@ -454,7 +454,7 @@ fn check_references(expectation: &Expectation, node: &Node, case: &Case, problem
             problems.add(place(fields, "", step), message);
         }
         let fault = case.step(step).and_then(Step::request);
-        let loses = |fault: &&super::Fault| !matches!(fault, super::Fault::Stall { .. });
+        let loses = |fault: &&super::Fault| !fault.goes_on();
         if let Some(fault) = fault
             .and_then(|request| request.fault.as_ref())
             .filter(loses)

@@ -72,6 +72,14 @@ pub enum Fault {
         /// How long the rest waits.
         time: Duration,
     },
+    /// The headers arrive, with `Expect: 100-continue`; the body waits until the target says that it may
+    /// come, or a time is over. Then it goes on, or the connection closes without a byte of the body.
+    AwaitContinue {
+        /// How long the body waits.
+        at_most: Duration,
+        /// How the connection closes; `None` where the request goes on.
+        close: Option<Close>,
+    },
     /// Our patience ends; the connection stays open and a late response is recorded.
     Timeout {
         /// After this time.
@@ -89,6 +97,7 @@ impl Fault {
             Fault::DropResponse { .. } => "drop-response",
             Fault::MidResponse { .. } => "mid-response",
             Fault::Stall { .. } => "stall",
+            Fault::AwaitContinue { .. } => "await-continue",
             Fault::Timeout { .. } => "timeout",
         }
     }
@@ -101,8 +110,17 @@ impl Fault {
             | Fault::HangUp { close, .. }
             | Fault::DropResponse { close, .. }
             | Fault::MidResponse { close, .. } => Some(*close),
+            Fault::AwaitContinue { close, .. } => *close,
             Fault::Stall { .. } | Fault::Timeout { .. } => None,
         }
+    }
+
+    /// Whether the request is answered all the same.
+    pub fn goes_on(&self) -> bool {
+        matches!(
+            self,
+            Fault::Stall { .. } | Fault::AwaitContinue { close: None, .. }
+        )
     }
 
     fn default_of(name: &str) -> Result<Fault, String> {
@@ -136,6 +154,10 @@ impl Fault {
                 share: 0.5,
                 time: STALL,
             },
+            "await-continue" => Fault::AwaitContinue {
+                at_most: CONTINUE,
+                close: None,
+            },
             other => {
                 return Err(match crate::yaml::nearest(other, FAULTS.iter().copied()) {
                     Some(name) => format!("unknown fault `{other}`: did you mean `{name}`?"),
@@ -152,13 +174,17 @@ impl Fault {
 /// How long a stalled request waits, unless the file says otherwise.
 const STALL: Duration = Duration::from_secs(2);
 
-const FAULTS: [&str; 7] = [
+/// How long a body waits for a 100 Continue, unless the file says otherwise.
+const CONTINUE: Duration = Duration::from_secs(1);
+
+const FAULTS: [&str; 8] = [
     "before-request",
     "mid-body",
     "hang-up",
     "drop-response",
     "mid-response",
     "stall",
+    "await-continue",
     "timeout",
 ];
 
@@ -178,6 +204,7 @@ impl<'de> Deserialize<'de> for Fault {
             mid_response: Option<Sharing>,
             timeout: Option<Patience>,
             stall: Option<Stalling>,
+            await_continue: Option<Awaiting>,
         }
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -214,6 +241,12 @@ impl<'de> Deserialize<'de> for Fault {
         struct Stalling {
             share: Option<Percent>,
             r#for: Option<FixedTime>,
+        }
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Awaiting {
+            r#for: Option<FixedTime>,
+            close: Option<Close>,
         }
         word_or_map(
             deserializer,
@@ -267,6 +300,12 @@ impl<'de> Deserialize<'de> for Fault {
                         time: r#for.map_or(STALL, |time| time.0),
                     });
                 }
+                if let Some(Awaiting { r#for, close }) = map.await_continue {
+                    faults.push(Fault::AwaitContinue {
+                        at_most: r#for.map_or(CONTINUE, |time| time.0),
+                        close,
+                    });
+                }
                 if let Some(Patience { after }) = map.timeout {
                     faults.push(Fault::Timeout { after });
                 }
@@ -301,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stalled_request_is_answered_and_may_be_compared() {
+    fn what_goes_on_is_answered_and_may_be_compared() {
         for (written, share, time) in [
             ("stall", 0.5, 2_000),
             ("{ stall: {} }", 0.5, 2_000),
@@ -314,6 +353,23 @@ mod tests {
             let time = Duration::from_millis(time);
             assert_eq!(fault, Some(Fault::Stall { share, time }), "{written}");
         }
+        for (written, millis) in [
+            ("await-continue", 1_000),
+            ("{ await-continue: { for: 300ms } }", 300),
+        ] {
+            let scenario = compared(written).unwrap_or_else(|problem| panic!("{problem}"));
+            let fault = scenario.cases[0]
+                .step("first")
+                .and_then(|step| step.request()?.fault.clone());
+            let at_most = Duration::from_millis(millis);
+            let awaited = Fault::AwaitContinue {
+                at_most,
+                close: None,
+            };
+            assert_eq!(fault, Some(awaited), "{written}");
+        }
+        let cut = compared("{ await-continue: { close: rst } }");
+        assert!(cut.is_err_and(|why| why.contains("loses it")));
         assert!(compared("drop-response").is_err_and(|why| why.contains("loses it")));
         assert!(compared("{ stall: { for: 50% latency } }").is_err());
     }

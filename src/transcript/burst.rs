@@ -1,6 +1,6 @@
 //! How the bursts of a round went.
 
-use super::written;
+use super::{Exchange, written};
 use crate::scenario::StepName;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -51,4 +51,48 @@ pub struct BurstFacts {
     pub in_flight: u32,
     /// Backends it was sent to.
     pub backends: u32,
+}
+
+/// A time in which nothing was sent, since the target had refused requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PauseFacts {
+    /// Requests of the round's bursts that were refused for their rate or for the load of the target.
+    pub refused: u32,
+    /// Requests whose connection the target closed, or did not take, without an answer.
+    pub closed: u32,
+    /// The longest pause that an answer asked for.
+    #[serde(
+        rename = "asked_micros",
+        default,
+        with = "written::maybe_micros",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub asked: Option<Duration>,
+    /// For how long no round was begun.
+    #[serde(rename = "waited_micros", with = "written::micros")]
+    pub waited: Duration,
+    /// With it the pauses of the case have come to as much as it may wait: it makes no rounds beyond the
+    /// planned ones.
+    #[serde(default)]
+    pub enough: bool,
+}
+
+/// The most of these requests that were in flight at once.
+pub fn most_in_flight<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> u32 {
+    let mut edges: Vec<(Duration, i32)> = Vec::new();
+    for exchange in exchanges {
+        if let Some(sent) = exchange.times.sent {
+            edges.push((sent, 1));
+            edges.push((exchange.times.ended, -1));
+        }
+    }
+    // At equal times an end comes first: touching is no overlap.
+    edges.sort();
+    let mut now = 0;
+    let mut most = 0;
+    for (_, change) in edges {
+        now += change;
+        most = most.max(now);
+    }
+    most.max(0) as u32
 }

@@ -177,6 +177,15 @@ fn fault(fault: &Fault, own: &str) -> String {
             percent(*share),
             humantime::format_duration(*time)
         ),
+        Fault::AwaitContinue { at_most, close } => format!(
+            "its headers ask for 100 Continue, and when that has come, or {} later, {}",
+            humantime::format_duration(*at_most),
+            match close {
+                Some(close) =>
+                    format!("we close the connection{} without its body", closed(*close)),
+                None => "we send its body".to_owned(),
+            }
+        ),
         Fault::Timeout { after } => {
             format!("we give up after {after} and leave the connection open")
         }

@@ -2,11 +2,10 @@
 
 use super::{Look, kept, says, who};
 use crate::contract::{Behaviour, Contract, Promised};
-use crate::judge::retry_after::http_date;
 use crate::judge::view::View;
 use crate::outcome::{Meaning, Outcome};
 use crate::promise::Strength;
-use crate::transcript::{Exchange, Response};
+use crate::transcript::{Exchange, Response, http_date};
 
 /// What is wrong with a key and its date.
 #[derive(Clone, Copy)]

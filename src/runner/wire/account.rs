@@ -88,10 +88,10 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
     } else {
         Delivery::NotSent
     };
-    let fault = drive
-        .controls
-        .fault
-        .map(|fault| report(fault, &over, closed, &times, response.as_ref()));
+    let fault = drive.controls.fault.map(|fault| {
+        let told = tap.was_told_to_continue();
+        report(fault, &over, closed, &times, response.as_ref(), told)
+    });
     let unread = closed
         .filter(|_| !tap.is_tls() && !drive.connection.is_http2())
         .map(|closed| closed.unread);
@@ -188,6 +188,7 @@ fn report(
     closed: Option<Closed>,
     times: &Times,
     response: Option<&Response>,
+    told_to_continue: bool,
 ) -> FaultReport {
     let not_fired = |says: String| FaultReport { fired: false, says };
     let fired = |says: String| FaultReport { fired: true, says };
@@ -238,6 +239,21 @@ fn report(
         (Fault::Stall { time, .. }, Over::Received(_)) if times.sent.is_some() => fired(format!(
             "the rest of the request's body came {time:?} later"
         )),
+        (Fault::AwaitContinue { at_most, close }, _)
+            if cut || times.sent.is_some() && matches!(over, Over::Received(_)) =>
+        {
+            let what = match close {
+                Some(_) => format!("closed by {how} before any byte of the body"),
+                None => "sent the body".to_owned(),
+            };
+            fired(match told_to_continue {
+                true => format!("{what} after the target had said 100 Continue"),
+                false => format!("{what} after {at_most:?} without a 100 Continue"),
+            })
+        }
+        (Fault::AwaitContinue { close: None, .. }, Over::Received(Ok(()))) => {
+            fired("the target answered before it had any byte of the body".to_owned())
+        }
         (Fault::Timeout { after }, Over::GaveUp) => fired(format!(
             "gave up {after:?} after the request was sent and left the connection open"
         )),

@@ -98,7 +98,12 @@ fn payload(request: &Outgoing, fault: Option<Fault>) -> Result<Payload, String> 
     let mut encoded = encode(request)?;
     let mut whole = true;
     let mut rest = Vec::new();
-    if let Some(Fault::MidBody { share, .. } | Fault::Stall { share, .. }) = fault {
+    let share = match fault {
+        Some(Fault::MidBody { share, .. } | Fault::Stall { share, .. }) => Some(share),
+        Some(Fault::AwaitContinue { .. }) => Some(0.0),
+        _ => None,
+    };
+    if let Some(share) = share {
         let length = request.body.as_ref().map_or(0, Bytes::len);
         if length == 0 {
             return Err("a request without a body cannot be cut in its body".into());
@@ -246,14 +251,35 @@ impl Drive {
                 let deadline = deadline.map(|deadline| deadline + time);
                 let stalled = tokio::time::sleep(time);
                 self.race(stalled, inbound, deadline).await?;
-                let written = self.race(tap.write(rest), inbound, deadline).await?;
-                if let (Ok(()), Some(at)) = (written, tap.line.all_written()) {
-                    self.shared.story.happen(Moment::Sent, at);
+                self.send_rest(rest, inbound, deadline).await
+            }
+            Some(Fault::AwaitContinue { at_most, close }) => {
+                let deadline = deadline.map(|deadline| deadline + at_most);
+                let told = tokio::time::timeout(at_most, tap.continues());
+                // That nothing came is said in the report.
+                let _ = self.race(told, inbound, deadline).await?;
+                match close {
+                    Some(close) => Err(Over::Fault(close)),
+                    None => self.send_rest(rest, inbound, deadline).await,
                 }
-                self.race(pending(), inbound, deadline).await
             }
             _ => self.race(pending(), inbound, deadline).await,
         }
+    }
+
+    /// Sends what was left of the body, and waits for the response.
+    async fn send_rest(
+        &self,
+        rest: &[u8],
+        inbound: &mut Inbound,
+        deadline: Option<Instant>,
+    ) -> Result<Infallible, Over> {
+        let tap = &self.connection.tap;
+        let written = self.race(tap.write(rest), inbound, deadline).await?;
+        if let (Ok(()), Some(at)) = (written, tap.line.all_written()) {
+            self.shared.story.happen(Moment::Sent, at);
+        }
+        self.race(pending(), inbound, deadline).await
     }
 
     /// Waits as long as a timeout fault does.

@@ -71,6 +71,9 @@ pub(super) fn streamed(
     if let Some(Fault::Stall { .. }) = fault {
         return Err("a request over HTTP/2 cannot be stalled".into());
     }
+    if let Some(Fault::AwaitContinue { .. }) = fault {
+        return Err("a request over HTTP/2 does not wait for 100 Continue".into());
+    }
     let body = request.body.clone().unwrap_or_default();
     let total = body.len() as u64;
     let mut kept = body;

@@ -104,6 +104,15 @@ pub enum Fault {
         /// How long the rest waits.
         time: Duration,
     },
+    /// Sends the headers, which ask for it with `Expect: 100-continue`, and the body when the target has
+    /// said `100 Continue`, or a time has passed without it (RFC 9110, section 10.1.1). A request without
+    /// a body is not sent, nor is one over HTTP/2, and the fault does not fire.
+    AwaitContinue {
+        /// How long we wait for it.
+        at_most: Duration,
+        /// The body is never sent, and it is closed like this instead.
+        close: Option<Close>,
+    },
     /// Gives up waiting, and leaves the connection open: a late response is still recorded.
     Timeout {
         /// Our patience, from the moment when the request was sent.
@@ -128,6 +137,7 @@ impl Fault {
             | Fault::MidBody { close, .. }
             | Fault::DropResponse { close, .. }
             | Fault::MidResponse { close, .. } => Some(close),
+            Fault::AwaitContinue { close, .. } => close,
             Fault::HangUp | Fault::Stall { .. } | Fault::Timeout { .. } => None,
         }
     }

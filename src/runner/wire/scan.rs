@@ -66,6 +66,8 @@ pub(super) struct Seen {
     pub(super) first: bool,
     /// It had the last byte of the response.
     pub(super) last: bool,
+    /// It had the end of a `100 Continue`.
+    pub(super) told_to_continue: bool,
     /// Close now.
     pub(super) cut: Option<Close>,
 }
@@ -163,6 +165,7 @@ impl Scan {
                 head.push(byte);
                 if is_informational(head) == Some(true) {
                     if ends_head(head) {
+                        seen.told_to_continue |= head.get(9..12) == Some(b"100");
                         head.clear();
                     }
                     return false;

@@ -38,6 +38,8 @@ struct State {
     stream: Stream,
     flight: Option<Tapped>,
     swallowed: bool,
+    /// HTTP/1.1 only: a `100 Continue` came.
+    told_to_continue: bool,
     /// HTTP/2 only.
     frames: Option<Frames>,
     /// HTTP/2 only: what was read and not handed up yet, and who waits for it.
@@ -82,6 +84,7 @@ impl Tap {
                 stream,
                 flight: None,
                 swallowed: false,
+                told_to_continue: false,
                 frames: http2.then(Frames::new),
                 backlog: BytesMut::new(),
                 stopped: None,
@@ -107,6 +110,7 @@ impl Tap {
         }
         state.flight = Some(Tapped { story, scan });
         state.swallowed = false;
+        state.told_to_continue = false;
         state.last_read = None;
     }
 
@@ -123,6 +127,16 @@ impl Tap {
     /// Waits until hyper has written its request, which is when it will take a response.
     pub(super) async fn hyper_listens(&self) {
         self.until(|state| state.swallowed).await;
+    }
+
+    /// Waits for a `100 Continue` (HTTP/1.1).
+    pub(super) async fn continues(&self) {
+        self.until(|state| state.told_to_continue).await;
+    }
+
+    /// Whether a `100 Continue` came.
+    pub(super) fn was_told_to_continue(&self) -> bool {
+        self.state().told_to_continue
     }
 
     /// Waits for something on an HTTP/2 connection.
@@ -272,8 +286,13 @@ impl Tap {
                 return Poll::Ready(Ok(()));
             };
             let seen = tapped.scan.feed(&buf.filled()[before..]);
-            (Arc::clone(&tapped.story), seen, at)
+            let story = Arc::clone(&tapped.story);
+            state.told_to_continue |= seen.told_to_continue;
+            (story, seen, at)
         };
+        if seen.told_to_continue {
+            self.changed.notify_waiters();
+        }
         if let Some(close) = seen.cut {
             self.line.close(close);
         }

@@ -361,3 +361,112 @@ async fn a_stall_that_the_answer_forestalls_is_not_fired() {
     assert!(!fired(&done));
     assert_eq!((done.ending, done.times.sent), (Ending::Answered, None));
 }
+
+/// A request that asks whether its body may come.
+fn asking(body: &str) -> Outgoing {
+    let mut request = post(body);
+    request
+        .headers
+        .push(("Expect".into(), b"100-continue".to_vec()));
+    request
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_body_waits_for_100_continue_and_then_comes() {
+    for scheme in BOTH {
+        let server = Server::start(scheme).await;
+        let (connection, mut peer) = server.pair().await;
+        let fault = Fault::AwaitContinue {
+            at_most: SOON,
+            close: None,
+        };
+        let flight = connection.prepare(asking("hello"), with(fault)).await;
+        let head = peer.read_until("\r\n\r\n").await;
+        assert!(head.contains("Expect: 100-continue\r\n"), "{head}");
+        assert!(peer.is_silent().await, "{scheme:?}");
+        assert_eq!(flight.sent_at(), None);
+        // Another informational answer is none to go on by.
+        peer.write("HTTP/1.1 102 Processing\r\n\r\n").await;
+        assert!(peer.is_silent().await, "{scheme:?}");
+        peer.write("HTTP/1.1 100 Continue\r\n\r\n").await;
+        assert_eq!(peer.read(5).await, "hello");
+        peer.write(OK).await;
+        let done = flight.done().await;
+        assert_eq!(done.ending, Ending::Answered);
+        assert!(done.times.sent < done.times.first_byte);
+        let report = done.fault.unwrap();
+        assert!(report.fired && report.says.ends_with("had said 100 Continue"));
+        assert!(done.connection.is_some());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_body_that_nobody_asks_for_comes_after_its_time() {
+    let server = Server::start(Scheme::Http).await;
+    let (connection, mut peer) = server.pair().await;
+    let at_most = Duration::from_millis(40);
+    let fault = Fault::AwaitContinue {
+        at_most,
+        close: None,
+    };
+    let flight = connection.prepare(asking("hello"), with(fault)).await;
+    peer.read_until("\r\n\r\nhello").await;
+    peer.write(OK).await;
+    let done = flight.done().await;
+    assert!(done.times.sent.unwrap() >= done.times.released.unwrap() + at_most);
+    let report = done.fault.unwrap();
+    assert!(report.fired && report.says.ends_with("40ms without a 100 Continue"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_request_may_be_cut_before_its_body_and_after_100_continue() {
+    for says in [true, false] {
+        for (close, end) in CLOSES {
+            let server = Server::start(Scheme::Http).await;
+            let (connection, mut peer) = server.pair().await;
+            let fault = Fault::AwaitContinue {
+                at_most: if says {
+                    SOON
+                } else {
+                    Duration::from_millis(40)
+                },
+                close: Some(close),
+            };
+            let flight = connection.prepare(asking("hello"), with(fault)).await;
+            peer.read_until("\r\n\r\n").await;
+            if says {
+                peer.write("HTTP/1.1 100 Continue\r\n\r\n").await;
+            }
+            assert_eq!(peer.end().await, (String::new(), end), "{says}");
+            let done = flight.done().await;
+            assert_eq!(
+                (done.ending, done.delivery, done.times.sent),
+                (Ending::HungUp, Delivery::Partial, None)
+            );
+            let report = done.fault.unwrap();
+            assert!(report.fired, "{report:?}");
+            assert_eq!(report.says.contains("had said 100 Continue"), says);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_answer_to_the_headers_alone_spares_the_body() {
+    for close in [None, Some(Close::Fin)] {
+        let server = Server::start(Scheme::Http).await;
+        let (connection, mut peer) = server.pair().await;
+        let fault = Fault::AwaitContinue {
+            at_most: SOON,
+            close,
+        };
+        let flight = connection.prepare(asking("hello"), with(fault)).await;
+        peer.read_until("\r\n\r\n").await;
+        peer.write("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n")
+            .await;
+        let done = flight.done().await;
+        assert_eq!(fired(&done), close.is_none());
+        assert_eq!(done.response.unwrap().status, 417);
+        assert_eq!((done.ending, done.times.sent), (Ending::Answered, None));
+        assert!(done.connection.is_none(), "the body is still owed");
+    }
+}

@@ -1,0 +1,107 @@
+//! A target that lets in a few copies of each burst, and refuses the others for a time.
+
+use crate::server::{Asked, Payments, Reply, Server, answer};
+use crate::tool::Tool;
+use serde_json::json;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Copies of a key that are let in.
+const LET_IN: usize = 5;
+
+/// What arrived with one key.
+struct Key {
+    first: Instant,
+    arrived: usize,
+    refused_last: Option<Instant>,
+}
+
+const SCENARIO: &str = "title: Bursts that are limited
+severity: high
+about: Of eight copies five are let in.
+needs: [key]
+rounds: { count: 3 }
+steps:
+  - burst: { as: burst, key: fresh, copies: 8 }
+expect:
+  item-5:
+    - effects: { at-most: 1 }
+";
+
+#[test]
+fn a_target_that_limits_bursts_gets_the_time_that_it_asks_for() {
+    let payments = Payments::default();
+    let keys: Arc<Mutex<HashMap<String, Key>>> = Arc::default();
+    let seen_by_target = Arc::clone(&keys);
+    let server = Server::start(move |asked| {
+        if !Payments::is_operation(asked) {
+            return payments.serve(asked);
+        }
+        match is_let_in(asked, &keys) {
+            true => payments.serve(asked),
+            false => limited(),
+        }
+    });
+    let tool = Tool::at(server.address);
+    std::fs::create_dir_all(tool.path("scenarios/own")).expect("a folder");
+    std::fs::write(tool.path("scenarios/own/limited.yaml"), SCENARIO).expect("it is written");
+    let seen = tool
+        .with(&["--scenarios", "scenarios", "--scenario", "own/limited"])
+        .with(&["--no-check"])
+        .run();
+    assert_eq!(seen.failed(), Vec::<String>::new(), "{}", seen.screen);
+    let text = seen.json.to_string();
+    assert!(
+        text.contains("9 copies were refused for their rate and do not count")
+            || text.contains("did not overlap"),
+        "{text}"
+    );
+    assert!(
+        text.contains("the target refused 9 copies, and 3 s were waited"),
+        "{text}"
+    );
+    let keys = seen_by_target.lock().expect("nobody panicked");
+    let mut bursts: Vec<&Key> = keys
+        .values()
+        .filter(|key| key.arrived == 8 && key.refused_last.is_some())
+        .collect();
+    bursts.sort_by_key(|key| key.first);
+    assert_eq!(bursts.len(), 3);
+    for pair in bursts.windows(2) {
+        let refused = pair[0].refused_last.expect("it was refused");
+        let pause = pair[1].first - refused;
+        assert!(pause >= Duration::from_millis(990), "it paused {pause:?}");
+    }
+}
+
+fn is_let_in(asked: &Asked, keys: &Mutex<HashMap<String, Key>>) -> bool {
+    let key = asked
+        .headers
+        .get("idempotency-key")
+        .cloned()
+        .unwrap_or_default();
+    let mut keys = keys.lock().expect("nobody panicked");
+    let known = keys.entry(key).or_insert_with(|| Key {
+        first: Instant::now(),
+        arrived: 0,
+        refused_last: None,
+    });
+    known.arrived += 1;
+    let let_in = known.arrived <= LET_IN;
+    if !let_in {
+        known.refused_last = Some(Instant::now());
+    }
+    let_in
+}
+
+fn limited() -> Reply {
+    let Reply::Bytes(bytes) = answer(429, &json!({ "error": "too many" })) else {
+        unreachable!("an answer is bytes");
+    };
+    let text = String::from_utf8(bytes).expect("it is text");
+    Reply::Bytes(
+        text.replacen("\r\n", "\r\nRetry-After: 1\r\n", 1)
+            .into_bytes(),
+    )
+}
