@@ -146,4 +146,26 @@ mod tests {
         let judged = judged_with(&expecting(claim), &contract(""), &transcript);
         assert_eq!(judged.verdict, Verdict::Inconclusive, "{}", judged.reason);
     }
+
+    #[test]
+    fn the_latency_of_another_operation_or_variant_is_not_its_own() {
+        let claim = "answered: { of: again, within: 300% latency }";
+        let slow = round([paid("again", "pay_1").variant("slow").at(0, 300)]);
+        let mut transcript = transcript(vec![slow]);
+        let measured = |operation: OperationRole, variant: &str| LatencyOf {
+            operation,
+            principal: PrincipalRole::Owner,
+            variants: vec![variant.to_owned()],
+            latency: Latency {
+                p50: Duration::from_millis(10),
+                p99: Duration::from_millis(10),
+            },
+        };
+        transcript.further_latencies = vec![
+            measured(OperationRole::Other, "slow"),
+            measured(OperationRole::Subject, "large"),
+        ];
+        let judged = judged_with(&expecting(claim), &contract(""), &transcript);
+        assert_eq!(judged.verdict, Verdict::Inconclusive, "{}", judged.reason);
+    }
 }

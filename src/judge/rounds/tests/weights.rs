@@ -1,0 +1,125 @@
+//! Tests of how grave a finding is, which round it shows, and how far a case has come.
+
+use super::{AT_MOST, bursts, pair};
+use crate::judge::sample::{
+    answered, contract, expecting, judged, paid, round, scenario, transcript,
+};
+use crate::judge::so_far;
+use crate::promise::Level;
+use crate::transcript::Round;
+use crate::verdict::Verdict;
+
+#[test]
+fn a_pass_about_a_race_says_how_small_a_race_would_have_shown() {
+    let claim = scenario(
+        "steps:\n  - burst: { as: burst, key: fresh, copies: 5 }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n",
+    );
+    let at_pace = |payments: &[&str]| {
+        let copies = (0..5u64).map(|copy| paid("burst", "pay_1").at(0, 50 + copy * 4));
+        let round = round(copies).burst("burst", 5, 5).late(payments);
+        judged(&claim, &contract(""), vec![round]).reason
+    };
+    let says = "would have shown a race window";
+    assert!(
+        at_pace(&["pay_1"]).contains(says),
+        "{}",
+        at_pace(&["pay_1"])
+    );
+    let broken = at_pace(&["pay_1", "pay_2"]);
+    assert!(!broken.contains(says), "{broken}");
+}
+
+#[test]
+fn only_what_is_promised_with_a_must_raises_a_second_effect_to_one() {
+    let level = |claim: &str, lines: &str| {
+        let round =
+            round([paid("first", "pay_1"), paid("again", "pay_2")]).late(&["pay_1", "pay_2"]);
+        let lines = format!("extends: generic\n{lines}");
+        let finding = judged(&expecting(claim), &contract(&lines), vec![round]);
+        assert_eq!(finding.verdict, Verdict::Fail, "{}", finding.reason);
+        finding.level
+    };
+    let at_most = "effects: { at-most: 1, level: should }";
+    for (lines, wanted) in [
+        ("atomic: { is: true, strength: must }", Level::Must),
+        ("atomic: { is: true, strength: should }", Level::Should),
+        ("atomic: { is: false, strength: must }", Level::Should),
+        (
+            "after: { server-5xx: { is: stored, strength: must } }",
+            Level::Must,
+        ),
+        (
+            "after: { server-5xx: { is: stored, strength: should } }",
+            Level::Should,
+        ),
+        (
+            "after: { server-5xx: { is: reexecuted, strength: must } }",
+            Level::Should,
+        ),
+        ("", Level::Should),
+    ] {
+        assert_eq!(level(at_most, lines), wanted, "{lines}");
+    }
+    let other = "one-resource: { of: [first, again], level: should }";
+    assert_eq!(
+        level(other, "atomic: { is: true, strength: must }"),
+        Level::Should
+    );
+}
+
+#[test]
+fn the_first_round_that_shows_anything_is_shown() {
+    let claim = scenario(
+        "rounds: { count: 2, valid: 1 }\nsteps:\n  - send: { as: first, key: fresh }\n  - send: { as: again, like: first }\nexpect:\n  item-5:\n    - one-resource: { of: [first, again] }\n",
+    );
+    let blind = round([answered("first", 204), answered("again", 204)]).numbered(1);
+    let shown = round([paid("first", "pay_1"), paid("again", "pay_1")]).numbered(2);
+    let finding = judged(&claim, &contract(""), vec![blind, shown]);
+    assert_eq!(finding.verdict, Verdict::Pass, "{}", finding.reason);
+    let rounds: Vec<u32> = finding.evidence.iter().map(|own| own.round).collect();
+    assert_eq!(rounds, [2, 2]);
+}
+
+#[test]
+fn the_commonest_reason_is_told_and_of_equal_ones_the_earliest() {
+    let unread = |number: u32, why: &str| pair(number, &[]).broken(why);
+    let reason = |rounds: Vec<Round>| judged(&bursts(AT_MOST), &contract(""), rounds).reason;
+    let told = reason(vec![
+        unread(1, "a"),
+        unread(2, "b"),
+        unread(3, "b"),
+        unread(4, "c"),
+    ]);
+    assert!(told.ends_with("most often: b"), "{told}");
+    let told = reason(vec![unread(1, "a"), unread(2, "b")]);
+    assert!(told.ends_with("most often: a"), "{told}");
+}
+
+#[test]
+fn harm_in_any_expectation_counts_and_a_missing_effect_is_none_without_what_was_assumed() {
+    let far = |rounds: Vec<Round>| {
+        let scenario = scenario(
+            "steps:\n  - send: { as: first, key: fresh }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n    - effects: { at-least: 1 }\n",
+        );
+        let so_far = so_far(
+            &scenario,
+            &scenario.cases[0],
+            &contract(""),
+            &transcript(rounds),
+        );
+        (so_far.shown, so_far.harmed)
+    };
+    let with = |payments: &[&str]| round([paid("first", "pay_1")]).late(payments);
+    assert_eq!(far(vec![with(&["pay_1"])]), (1, false));
+    assert_eq!(far(vec![with(&["pay_1", "pay_2"])]), (1, true));
+    assert_eq!(
+        far(vec![with(&["pay_1", "pay_2"]).broken("late")]),
+        (1, true)
+    );
+    assert_eq!(
+        far(vec![with(&[])]),
+        (1, false),
+        "too little is no harm that stops a run"
+    );
+    assert_eq!(far(vec![with(&[]).broken("late")]), (0, false));
+}
