@@ -6,7 +6,7 @@ use super::insist::Hidden;
 use super::probe::{self, Counted, Subject};
 use super::round::{CaseContext, RoundRun, locked};
 use super::sighting::{ProbeSeen, mentions_request};
-use super::spare::found_no_room;
+use super::spare::has_no_room;
 use super::spec::Spec;
 use super::world::{BaselineKey, Cast, World};
 use crate::scenario::{Case, Check, Expectation, Key, Marker, PrincipalRole, Request, Scenario};
@@ -160,17 +160,16 @@ pub(super) async fn found_broken(world: &World, key: &BaselineKey) -> Option<Str
 }
 
 async fn measure(world: &World, key: &BaselineKey) -> Baseline {
-    let kept_some = world.spare.keeps();
-    let (baseline, no_room) = measure_with_what_is_open(world, key).await;
-    if !(kept_some && no_room) {
+    let (baseline, no_room) = measured(world, key).await;
+    if !no_room {
         return baseline;
     }
     world.spare.give_up();
-    measure_with_what_is_open(world, key).await.0
+    measured(world, key).await.0
 }
 
 /// The baseline, and whether it failed since the target turned a connection away.
-async fn measure_with_what_is_open(world: &World, key: &BaselineKey) -> (Baseline, bool) {
+async fn measured(world: &World, key: &BaselineKey) -> (Baseline, bool) {
     let cast = Cast::alone(&key.operation);
     let (scenario, case) = (Scenario::blank(), Case::default());
     let context = CaseContext::new(world, cast, &scenario, &case);
@@ -180,7 +179,8 @@ async fn measure_with_what_is_open(world: &World, key: &BaselineKey) -> (Baselin
     if let Err(why) = measuring.all(&mut baseline).await {
         baseline.broken = Some(why);
     }
-    let no_room = baseline.broken.is_some() && found_no_room(&locked(&run.record).exchanges);
+    let no_room =
+        baseline.broken.is_some() && locked(&run.record).exchanges.iter().any(has_no_room);
     (baseline, no_room)
 }
 

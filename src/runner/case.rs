@@ -151,10 +151,9 @@ impl Runner {
                     vantage.turn(world, turn + ran).await;
                 }
                 ran = *together.end();
-                let kept_some = world.spare.keeps();
                 let played = together.map(|number| context.round(number));
                 for played in futures::future::join_all(played).await {
-                    let mut played = self.once_more(planned, &context, played, kept_some).await;
+                    let mut played = self.once_more(planned, &context, played).await;
                     back_off(world, case, &rounds, &mut played);
                     keep(played, &mut rounds, &mut suspended);
                 }

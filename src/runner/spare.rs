@@ -41,14 +41,9 @@ impl Spare {
     pub(super) fn keep(&self, endpoint: &Endpoint, connection: Connection) {
         let mut idle = locked(&self.idle);
         idle.retain(|(.., since)| since.elapsed() < FRESH);
-        if self.keeps() && idle.len() < MOST {
+        if self.keeps.load(Ordering::Relaxed) && idle.len() < MOST {
             idle.push((endpoint.clone(), connection, Instant::now()));
         }
-    }
-
-    /// Whether connections are kept at all.
-    pub(super) fn keeps(&self) -> bool {
-        self.keeps.load(Ordering::Relaxed)
     }
 
     /// Closes all, and keeps none from now on: the target turned a connection away, and those that have
@@ -64,15 +59,13 @@ impl Spare {
     }
 }
 
-/// Whether a request of ours found no room: the target took no connection for it, or closed it before a
-/// byte of an answer.
-pub(super) fn found_no_room<'a>(exchanges: impl IntoIterator<Item = &'a Exchange>) -> bool {
-    exchanges.into_iter().any(|exchange| {
-        exchange.fault.is_none()
-            && exchange.times.first_byte.is_none()
-            && matches!(
-                exchange.ending,
-                Ending::Refused(_) | Ending::ClosedByTarget(_)
-            )
-    })
+/// Whether a request found no room: the target took no connection for it, or closed it before a byte of
+/// an answer, and we had no part in that.
+pub(super) fn has_no_room(exchange: &Exchange) -> bool {
+    exchange.fault.is_none()
+        && exchange.times.first_byte.is_none()
+        && matches!(
+            exchange.ending,
+            Ending::Refused(_) | Ending::ClosedByTarget(_)
+        )
 }
