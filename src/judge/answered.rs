@@ -15,7 +15,6 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: TimeSpan) -> Ruling {
     let Some(plain) = view.span(within) else {
         return Ruling::nothing(format!("`{within}` is not known"));
     };
-    let mut slowest = std::time::Duration::ZERO;
     let rulings: Vec<Ruling> = standing
         .into_iter()
         .map(|(index, exchange)| {
@@ -32,7 +31,6 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: TimeSpan) -> Ruling {
                     Ruling::broken(format!("{name} {}", got(exchange)))
                 }
             } else if took(exchange) <= limit {
-                slowest = slowest.max(took(exchange));
                 Ruling::held(format!("answered within {}", time(took(exchange))))
             } else if own.is_none() {
                 // A share of the plain request's latency says nothing about a slow variant.

@@ -101,7 +101,8 @@ pub(super) struct World {
     pub(super) baselines:
         tokio::sync::Mutex<HashMap<BaselineKey, std::sync::Arc<tokio::sync::OnceCell<Baseline>>>>,
     pub(super) chosen: tokio::sync::Mutex<HashMap<(String, String), Result<Variant, String>>>,
-    pub(super) fetcher: reqwest::Client,
+    /// By the name of the certificate that each shows.
+    pub(super) fetchers: BTreeMap<Option<String>, reqwest::Client>,
     pub(super) server: ManagedServer,
     /// The target's OpenAPI document, once it is read.
     pub(super) openapi: tokio::sync::OnceCell<Result<std::sync::Arc<Document>, String>>,
@@ -222,8 +223,15 @@ impl World {
             HttpVersion::Http2 => Version::Http2,
         };
         let wire = Wire::new(setup.tls, version).map_err(|error| RunError(error.to_string()))?;
-        let fetcher = client(wire.tls_of_others())
-            .map_err(|error| RunError(format!("no HTTP client: {error}")))?;
+        let fetcher = |certificate| {
+            client(wire.tls_of_others(certificate))
+                .map_err(|error| RunError(format!("no HTTP client: {error}")))
+        };
+        let fetchers = wire
+            .certificates()
+            .map(|name| Ok((Some(name.clone()), fetcher(Some(name))?)))
+            .chain([fetcher(None).map(|own| (None, own))])
+            .collect::<Result<BTreeMap<_, _>, RunError>>()?;
         let receiver = setup.target.sink.as_ref().map(Receiver::bind).transpose()?;
         let vantage = setup.agreement.map(Vantage::new).transpose();
         let vantage = vantage.map_err(RunError)?;
@@ -247,7 +255,7 @@ impl World {
             target: setup.target,
             contracts: setup.contracts,
             bases,
-            fetcher,
+            fetchers,
             server: ManagedServer::default(),
             openapi: tokio::sync::OnceCell::new(),
             receiver,
@@ -553,5 +561,11 @@ pub(super) fn endpoint(origin: &str) -> Result<(Endpoint, String), String> {
         Some(port) => format!("{}:{port}", url.host_str().unwrap_or_default()),
         None => url.host_str().unwrap_or_default().to_owned(),
     };
-    Ok((Endpoint { scheme, host, port }, authority))
+    let endpoint = Endpoint {
+        scheme,
+        host,
+        port,
+        certificate: None,
+    };
+    Ok((endpoint, authority))
 }

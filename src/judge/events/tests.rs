@@ -248,6 +248,16 @@ fn the_order_is_judged_by_the_events_of_requests_that_were_answered() {
     };
     let in_order = || vec![of("m1", own), of("m2", own)];
     assert_eq!(judged(requests(true), in_order()), Verdict::Pass);
+    let mut more = requests(true);
+    let mut elsewhere = paid("other", "pay_9").at(60, 70);
+    elsewhere.marker = "o".to_owned();
+    elsewhere.marker_name = "other".to_owned();
+    more.exchanges.push(elsewhere);
+    assert_eq!(
+        judged(more, in_order()),
+        Verdict::Pass,
+        "nobody waits for its event"
+    );
     assert_eq!(
         judged(
             requests(true),

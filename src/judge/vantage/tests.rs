@@ -137,18 +137,22 @@ fn one_request_of_another_place_is_enough_to_show_a_second_resource() {
 
 #[test]
 fn of_two_counts_the_higher_one_stands() {
-    let claims = expecting("effects: { at-most: 1 }");
     let counting = |place: &str, number: u32, count: f64| {
         let late = reading(ReadingKind::Late, &[]).shows(Shown::Count(count));
         seen(place, number, 0, paying("pay_1", 0).read(late))
     };
-    let finding = |one: f64, other: f64| {
+    let judged = |claim: &str, one: f64, other: f64| {
         let rounds = vec![counting("a", 1, one), counting("b", 2, other)];
-        judged(&claims, &contract(""), rounds).verdict
+        judged(&expecting(claim), &contract(""), rounds).verdict
     };
-    assert_eq!(finding(1.0, 1.0), Verdict::Pass);
-    assert_eq!(finding(1.0, 2.0), Verdict::Fail);
-    assert_eq!(finding(2.0, 1.0), Verdict::Fail);
+    let at_most = "effects: { at-most: 1 }";
+    assert_eq!(judged(at_most, 1.0, 1.0), Verdict::Pass);
+    assert_eq!(judged(at_most, 1.0, 2.0), Verdict::Fail);
+    assert_eq!(judged(at_most, 2.0, 1.0), Verdict::Fail);
+    let at_least = "effects: { at-least: 1 }";
+    assert_eq!(judged(at_least, 0.0, 0.0), Verdict::Fail);
+    assert_eq!(judged(at_least, 0.0, 1.0), Verdict::Pass);
+    assert_eq!(judged(at_least, 1.0, 0.0), Verdict::Pass);
 }
 
 #[test]
@@ -201,11 +205,14 @@ fn places_meet_in_one_round_with_one_key_at_one_time() {
         met(|there| there.vantage.as_mut().unwrap().same = "r2".to_owned()),
         0
     );
-    // One that met nobody, and a place that met nobody, take nothing away.
-    assert_eq!(
-        met(|there| there.exchanges.push(paid("again", "pay_1").at(90, 95))),
-        1
-    );
+    // What met nobody takes nothing away.
+    let alone = |place: &str, number: u32, at: u64| {
+        let mut both = one();
+        both.exchanges.push(paid("again", "pay_1").at(at, at + 5));
+        seen(place, number, 0, both)
+    };
+    let some = transcript(vec![alone("a", 1, 200), alone("b", 2, 300)]);
+    assert_eq!(meetings([&some]).met, 1);
     let far = seen("c", 3, 0, round([paid("first", "pay_1").at(900, 950)]));
     let all = transcript(vec![seen("a", 1, 0, one()), seen("b", 2, 0, one()), far]);
     assert_eq!(meetings([&all]).met, 1);

@@ -1,12 +1,13 @@
 //! Tests of what a round shows: whose eyes, which bursts were any, and when a key had outlived.
 
-use super::{key_space, reads_for};
+use super::{key_space, reads_for, same_key, succeeded};
 use crate::judge::sample::{
     answered, contract, expecting, judged, judged_with, paid, probe, round, scenario, sent,
     transcript, verdict,
 };
+use crate::outcome::Meaning;
 use crate::scenario::{OperationRole, PrincipalRole};
-use crate::transcript::Round;
+use crate::transcript::{Exchange, Round};
 use crate::verdict::Verdict;
 
 #[test]
@@ -176,4 +177,41 @@ fn a_leak_is_none_where_everybody_is_let_in_and_one_leak_is_enough() {
     let own = paid("again", "pay_00000002").copy(1);
     assert_eq!(of(vec![leak(wrong), own]), Verdict::Fail);
     assert_eq!(verdict(NEVER, round([])).0, Verdict::Inconclusive);
+}
+
+#[test]
+fn one_key_is_one_value_in_one_scope() {
+    let own = || paid("first", "pay_1");
+    let is_same = |other: Exchange| same_key(&own(), &other) && same_key(&other, &own());
+    assert!(is_same(own()));
+    assert!(is_same(own().by(PrincipalRole::OtherSession)));
+    assert!(!is_same(own().key(Some("o"))));
+    assert!(!is_same(own().key(None)));
+    assert!(!is_same(own().on(OperationRole::Other)));
+    assert!(!is_same(own().by(PrincipalRole::OtherTenant)));
+    let keyless = |marker: &str| {
+        let mut exchange = own().key(None);
+        exchange.marker = marker.to_owned();
+        exchange
+    };
+    assert!(same_key(&keyless("m"), &keyless("m")));
+    assert!(
+        !same_key(&keyless("m"), &keyless("n")),
+        "each is of its own"
+    );
+}
+
+#[test]
+fn a_promise_of_a_success_and_a_success_that_may_be_a_refusal_are_none() {
+    let told = |status: u16, outcome: Meaning| {
+        let mut exchange = answered("first", status);
+        exchange.outcome = outcome.into();
+        succeeded(&exchange)
+    };
+    assert!(told(201, Meaning::Executed));
+    assert!(told(200, Meaning::Replayed));
+    assert!(!told(202, Meaning::InFlight), "it was only accepted");
+    assert!(!told(200, Meaning::Mismatch), "it says so in its body");
+    assert!(!told(409, Meaning::Replayed));
+    assert!(!succeeded(&sent("first")));
 }

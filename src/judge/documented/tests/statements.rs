@@ -93,7 +93,10 @@ fn whose_keys_are_one_space_is_seen_by_who_uses_one_again() {
             paid("first", "pay_00000001").at(0, 10),
             again.by(role).at(20, 30),
         ];
-        super::grade("what: scope, of: again", stating, exchanges).0
+        let (grade, verdict) = super::grade("what: scope, of: again", stating, exchanges);
+        let shown = matches!(verdict, Verdict::Pass | Verdict::Fail);
+        assert_eq!(shown, grade != Documented::NotShown, "{verdict:?}");
+        grade
     };
     let own = || paid("again", "pay_00000002");
     let shared = || paid("again", "pay_00000001");
@@ -132,7 +135,10 @@ fn retried(exchanges: Vec<Exchange>) -> Documented {
         retryable: Some(["5xx".to_owned()].into()),
         ..documents(operation())
     };
-    grade("what: retryable, of: again", stating, exchanges).0
+    let (grade, verdict) = grade("what: retryable, of: again", stating, exchanges);
+    let shown = matches!(verdict, Verdict::Pass | Verdict::Fail);
+    assert_eq!(shown, grade != Documented::NotShown, "{verdict:?}");
+    grade
 }
 
 #[test]
@@ -153,6 +159,15 @@ fn a_retry_that_fails_although_its_cause_is_gone_makes_the_statement_false() {
         assert_eq!(of(&[gone], &[], 500), Documented::False, "{gone}");
         assert_eq!(of(&[gone], &[gone], 500), Documented::NotShown, "{gone}");
     }
+    assert_eq!(
+        of(&["fails", "rate-limited"], &["fails"], 500),
+        Documented::False
+    );
+    assert_eq!(
+        of(&["fails"], &[], 500),
+        Documented::NotShown,
+        "it may fail for another"
+    );
     assert_eq!(of(&[], &[], 500), Documented::False);
     assert_eq!(
         of(&["fails"], &["fails"], 500),
@@ -231,4 +246,28 @@ fn only_the_last_failed_try_of_the_very_key_is_retried() {
         Documented::Undocumented,
         "that is what was retried"
     );
+}
+
+#[test]
+fn a_key_that_does_not_match_the_documented_pattern_has_not_its_form() {
+    let shaped = |pattern: &str, code: u16| {
+        let mut own = operation();
+        if let Some(key) = &mut own.key {
+            key.pattern = Some(pattern.to_owned());
+        }
+        let exchanges = vec![answered("again", code)];
+        grade("what: key-format, of: again", documents(own), exchanges)
+    };
+    let (yes, no) = (Documented::True, Documented::False);
+    assert_eq!(shaped("^k$", 201), (yes, Verdict::Pass));
+    assert_eq!(shaped("^k$", 400), (no, Verdict::Fail));
+    assert_eq!(shaped("^[0-9]+$", 201), (no, Verdict::Fail));
+    assert_eq!(shaped("^[0-9]+$", 400), (yes, Verdict::Pass));
+    assert_eq!(
+        shaped("(?<", 201),
+        (yes, Verdict::Pass),
+        "a dialect that we do not know"
+    );
+    let open = (Documented::NotShown, Verdict::Inconclusive);
+    assert_eq!(shaped("^k$", 500), open);
 }

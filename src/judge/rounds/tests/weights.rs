@@ -2,11 +2,12 @@
 
 use super::{AT_MOST, bursts, pair};
 use crate::judge::sample::{
-    answered, contract, expecting, judged, paid, round, scenario, transcript,
+    answered, contract, demo, expecting, judged, judged_with, paid, round, scenario, sent,
+    transcript,
 };
-use crate::judge::so_far;
+use crate::judge::{Documented, so_far};
 use crate::promise::Level;
-use crate::transcript::Round;
+use crate::transcript::{DocumentFacts, Exchange, Round};
 use crate::verdict::Verdict;
 
 #[test]
@@ -122,4 +123,116 @@ fn harm_in_any_expectation_counts_and_a_missing_effect_is_none_without_what_was_
         "too little is no harm that stops a run"
     );
     assert_eq!(far(vec![with(&[]).broken("late")]), (0, false));
+}
+
+#[test]
+fn the_gravest_break_of_all_rounds_gives_the_level() {
+    let claim = scenario(
+        "rounds: { count: 2, valid: 1 }\nsteps:\n  - send: { as: first, key: fresh }\n  - send: { as: again, like: first }\nexpect:\n  item-3:\n    - same-response: { of: again, as: first }\n",
+    );
+    let lines = "extends: generic\non: { replay: { outcome: replay-stored, strength: should } }";
+    let other_status = round([
+        paid("first", "pay_1"),
+        answered("again", 200).naming("pay_1"),
+    ]);
+    let other_resource = round([paid("first", "pay_1"), paid("again", "pay_2")]);
+    let level = |rounds: [&Round; 2]| {
+        let rounds = rounds.into_iter().cloned().zip(1..);
+        let rounds = rounds
+            .map(|(round, number)| round.numbered(number))
+            .collect();
+        judged(&claim, &contract(lines), rounds).level
+    };
+    assert_eq!(level([&other_status, &other_status]), Level::Should);
+    assert_eq!(level([&other_status, &other_resource]), Level::Must);
+    assert_eq!(level([&other_resource, &other_status]), Level::Must);
+}
+
+#[test]
+fn rounds_at_one_place_of_a_spread_show_one_thing() {
+    let judged = |steps: &str, numbers: [u32; 2]| {
+        let claim = scenario(&format!(
+            "rounds: {{ count: 2, valid: 2, up-to: 4 }}\nsteps:\n  - send: {{ as: first, key: fresh }}\n  - wait: settled\n  - {steps}\nexpect:\n  item-5:\n    - one-resource: {{ of: [first, again] }}\n"
+        ));
+        let rounds = numbers.map(|number| {
+            let again = [
+                paid("again", "pay_1").at(20, 30),
+                paid("again", "pay_1").copy(1).at(20, 31),
+            ];
+            let all = std::iter::once(paid("first", "pay_1").at(0, 10)).chain(again);
+            round(all).numbered(number).burst("again", 2, 2)
+        });
+        judged(&claim, &contract(""), rounds.to_vec()).verdict
+    };
+    let (enough, too_few) = (Verdict::Pass, Verdict::Inconclusive);
+    let plain = "send: { as: again, like: first }";
+    assert_eq!(
+        judged(plain, [1, 3]),
+        enough,
+        "each round stands for itself"
+    );
+    let spread =
+        "send: { as: again, like: first, at: { when: ended, of: first, spread: [0ms, 9ms] } }";
+    assert_eq!(judged(spread, [1, 2]), enough);
+    assert_eq!(
+        judged(spread, [1, 3]),
+        too_few,
+        "both at the first of two places"
+    );
+    let fixed = "send: { as: again, like: first, at: { when: ended, of: first, plus: 2ms } }";
+    assert_eq!(judged(fixed, [1, 3]), enough);
+    let burst = "burst: { as: again, like: first, copies: 2, at: { when: ended, of: first, spread: [0ms, 9ms] } }";
+    assert_eq!(
+        judged(burst, [1, 3]),
+        enough,
+        "its copies are spread in each round"
+    );
+}
+
+#[test]
+fn what_cannot_be_told_from_others_of_its_key_is_not_settled_by_one_effect() {
+    let claim = expecting("outcome: { of: again, is: executed }");
+    let made = |others: Vec<Exchange>| {
+        let open = answered("again", 204).at(10, 60);
+        let round = round(others.into_iter().chain([open])).late(&["a"]);
+        judged(&claim, &demo(), vec![round]).verdict
+    };
+    let told = |step: &str| answered(step, 409).at(20, 25);
+    let lost = || sent("first").at(0, 5);
+    assert_eq!(
+        made(vec![lost(), told("first").copy(1)]),
+        Verdict::Inconclusive
+    );
+    assert_eq!(made(vec![lost()]), Verdict::Inconclusive);
+    let replayed = |step: &str| {
+        paid(step, "pay_1")
+            .header("Idempotency-Replayed", "true")
+            .at(20, 25)
+    };
+    let unanswered = round([sent("again").at(0, 5), replayed("first")]).late(&["pay_1"]);
+    let finding = judged(&claim, &demo(), vec![unanswered]);
+    assert_eq!(finding.verdict, Verdict::Inconclusive, "{}", finding.reason);
+}
+
+#[test]
+fn the_gravest_grade_of_all_rounds_is_that_of_the_statement() {
+    let claim = scenario(
+        "rounds: { count: 2, valid: 1 }\nsteps:\n  - send: { as: first, key: fresh }\n  - send: { as: again, like: first }\nexpect:\n  item-7:\n    - documented: { what: retryable, of: again }\n",
+    );
+    let graded = |second: u16| {
+        let after = |status: u16, number: u32| {
+            round([answered("first", 503), answered("again", status)]).numbered(number)
+        };
+        let mut transcript = transcript(vec![after(201, 1), after(second, 2)]);
+        transcript.documents = Some(DocumentFacts {
+            openapi: None,
+            retention: None,
+            scope: None,
+            retryable: Some(["503".to_owned()].into()),
+        });
+        let finding = judged_with(&claim, &contract(""), &transcript);
+        finding.documented.map(|own| own.grade)
+    };
+    assert_eq!(graded(201), Some(Documented::True));
+    assert_eq!(graded(409), Some(Documented::False));
 }

@@ -32,6 +32,16 @@ fn a_first_answer_that_was_itself_a_refusal_naming_the_resource_is_no_measure() 
         ])],
     );
     assert_eq!(finding.verdict, Verdict::Skip, "{}", finding.reason);
+    let named = judged(
+        &expecting(CLAIM),
+        &contract(""),
+        vec![round([
+            paid("first", "pay_00000001"),
+            paid("first", "pay_00000001").copy(1),
+            paid("again", "pay_00000002"),
+        ])],
+    );
+    assert_eq!(named.verdict, Verdict::Fail, "a replay is a measure");
     let refused = pair("", answered("first", 404), paid("again", "pay_1"));
     assert_eq!(refused.verdict, Verdict::Inconclusive, "{}", refused.reason);
 }
