@@ -6,6 +6,7 @@ use super::insist::Hidden;
 use super::probe::{self, Counted, Subject};
 use super::round::{CaseContext, RoundRun, locked};
 use super::sighting::{ProbeSeen, mentions_request};
+use super::spare::has_no_room;
 use super::spec::Spec;
 use super::world::{BaselineKey, Cast, World};
 use crate::scenario::{Case, Check, Expectation, Key, Marker, PrincipalRole, Request, Scenario};
@@ -159,6 +160,16 @@ pub(super) async fn found_broken(world: &World, key: &BaselineKey) -> Option<Str
 }
 
 async fn measure(world: &World, key: &BaselineKey) -> Baseline {
+    let (baseline, no_room) = measured(world, key).await;
+    if !no_room {
+        return baseline;
+    }
+    world.spare.give_up();
+    measured(world, key).await.0
+}
+
+/// The baseline, and whether it failed since the target turned a connection away.
+async fn measured(world: &World, key: &BaselineKey) -> (Baseline, bool) {
     let cast = Cast::alone(&key.operation);
     let (scenario, case) = (Scenario::blank(), Case::default());
     let context = CaseContext::new(world, cast, &scenario, &case);
@@ -168,7 +179,9 @@ async fn measure(world: &World, key: &BaselineKey) -> Baseline {
     if let Err(why) = measuring.all(&mut baseline).await {
         baseline.broken = Some(why);
     }
-    baseline
+    let no_room =
+        baseline.broken.is_some() && locked(&run.record).exchanges.iter().any(has_no_room);
+    (baseline, no_room)
 }
 
 /// Requests whose outcome is known beforehand.

@@ -11,6 +11,7 @@ use super::ledger::Ledger;
 use super::mask::Masker;
 use super::server::ManagedServer;
 use super::sink::Receiver;
+use super::spare::Spare;
 use super::token::Tokens;
 use super::vantage::{Agreement, Vantage};
 use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
@@ -110,7 +111,7 @@ pub(super) struct World {
     pub(super) folder: PathBuf,
     pub(super) allow_hosts: Vec<String>,
     pub(super) wire: Wire,
-    idle: Mutex<Vec<(Endpoint, Connection, Instant)>>,
+    pub(super) spare: Spare,
     started: Instant,
     /// How long before that an earlier half of the run began.
     before: Duration,
@@ -261,7 +262,7 @@ impl World {
             folder: setup.folder,
             allow_hosts: setup.allow_hosts,
             wire,
-            idle: Mutex::new(Vec::new()),
+            spare: Spare::new(),
             started: Instant::now(),
             before: run_started.elapsed().unwrap_or_default(),
             run: origin.run,
@@ -487,10 +488,7 @@ impl World {
     /// The target was ended, or started again: what was known of its connections is of the past.
     pub(super) fn forget_connections(&self) {
         self.doubt_logins();
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.spare.clear();
         *self.refusals.lock().unwrap_or_else(PoisonError::into_inner) = Refusals::default();
     }
 
@@ -500,15 +498,8 @@ impl World {
         endpoint: &Endpoint,
         new: bool,
     ) -> Result<Connection, super::wire::Unreachable> {
-        // Servers close idle connections after some seconds; one that is about to be closed would
-        // lose a request that nobody meant to lose.
-        const FRESH: Duration = Duration::from_millis(1500);
-        if !new {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            idle.retain(|(_, connection, since)| since.elapsed() < FRESH && connection.is_open());
-            if let Some(at) = idle.iter().position(|(own, ..)| own == endpoint) {
-                return Ok(idle.swap_remove(at).1);
-            }
+        if !new && let Some(connection) = self.spare.take(endpoint) {
+            return Ok(connection);
         }
         let patience = self.target.limits.patience.min(Duration::from_secs(10));
         let connected = self.wire.connect(endpoint, patience).await;
@@ -521,14 +512,6 @@ impl World {
             }
         }
         connected
-    }
-
-    /// Keeps a connection for later.
-    pub(super) fn keep(&self, endpoint: &Endpoint, connection: Connection) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < 200 {
-            idle.push((endpoint.clone(), connection, Instant::now()));
-        }
     }
 
     /// The base URL to send to: the first, or each in turn.
