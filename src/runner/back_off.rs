@@ -78,6 +78,7 @@ impl Runner {
         &self,
         planned: &PlannedCase,
         context: &'a CaseContext<'a>,
+        so_far: &Transcript,
         mut played: Played,
     ) -> Played {
         for _ in 0..TURNED_AWAY {
@@ -85,13 +86,10 @@ impl Runner {
                 break;
             };
             let case = &planned.scenario.cases[planned.case];
-            let so_far = Transcript {
-                rounds: vec![ran.round.clone()],
-                ..Transcript::default()
-            };
-            let contract = self.world.contract(&planned.subject);
-            let seen = (self.world.shown)(&planned.scenario, case, contract, &so_far);
-            if seen.harmed || self.world.is_stopped() || !were_turned_away(case, &ran.round) {
+            if self.world.is_stopped()
+                || !were_turned_away(case, &ran.round)
+                || self.so_far(planned, so_far, [&ran.round]).harmed
+            {
                 break;
             }
             self.world.slow_down();
