@@ -1,7 +1,8 @@
 //! What idemspec itself costs: to start, for each request, and in memory; beside programs that do
 //! nothing else, in one run. Linux only: it reads `/proc`.
 //!
-//! `cargo bench --bench costs [-- --quick] [--write FILE.md]`; quick is to see that it works.
+//! `cargo bench --bench costs [-- --quick] [--whole] [--write FILE.md]`; quick is to see that it works,
+//! and whole is the suite for all operations of the demo API, which takes seven minutes.
 
 mod peer;
 mod process;
@@ -27,7 +28,9 @@ const MANY: u32 = 250;
 /// Rounds of which the memory is measured.
 const GROWTH: [u32; 3] = [5, 50, 500];
 /// The part of the suite that a quick run makes.
-const QUICK: [&str; 2] = ["replay/exact", "race/burst"];
+const QUICK: [&str; 4] = ["--scenario", "replay/exact", "--scenario", "race/burst"];
+/// The operation that the suite is run for, unless it is run for all.
+const ONE: [&str; 2] = ["--operation", "create-payment"];
 /// Times that each cost is measured, or once in a quick run; the smallest counts, since a busy machine only adds.
 const TIMES: usize = 3;
 const IDEMSPEC: &str = env!("CARGO_BIN_EXE_idemspec");
@@ -56,8 +59,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let folder = std::env::temp_dir().join(format!("idemspec-costs-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("scenarios/own"))?;
-    let quick = arguments.iter().any(|argument| argument == "--quick");
-    let measured = measure(&folder, quick);
+    let is_given = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let (quick, whole) = (is_given("--quick"), is_given("--whole"));
+    let measured = measure(&folder, quick, whole);
     std::fs::remove_dir_all(&folder)?;
     let text = measured?;
     std::io::stdout().lock().write_all(text.as_bytes())?;
@@ -68,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn measure(folder: &Path, quick: bool) -> Result<String, Box<dyn Error>> {
+fn measure(folder: &Path, quick: bool, whole: bool) -> Result<String, Box<dyn Error>> {
     let times = if quick { 1 } else { TIMES };
     let own = std::env::current_exe()?;
     let own = own.to_str().ok_or("a path that is no text")?;
@@ -150,11 +154,18 @@ fn measure(folder: &Path, quick: bool) -> Result<String, Box<dyn Error>> {
     }
     peer.stop();
 
-    let run = suite(folder, if quick { &QUICK } else { &[] })?;
+    let selection: &[&str] = match (quick, whole) {
+        (true, _) => &QUICK,
+        (false, false) => &ONE,
+        (false, true) => &[],
+    };
+    let run = suite(folder, selection)?;
     let to_path = run.wall / run.critical;
     writeln!(
         text,
-        "\n## The suite\n\nEverything against the demo API: {} cases, {} of them alone. The critical path is counted from the times of the run's own requests: the {:.1} s before the first case, each case that no other one overlapped, of those that ran side by side the longest, or an eighth of their sum if that is more, and the settle time before the last readings.\n\n| | s | Ratio |\n|---|---|---|\n| critical path | {:.1} | 1.00 |\n| wall time | {:.1} | {to_path:.2} |\n| all cases one after another | {:.1} | {:.2} |",
+        "\n## The suite\n\n`idemspec demo --no-check{}{}`: {} cases, {} of them alone. The critical path is counted from the times of the run's own requests: the {:.1} s before the first case, each case that no other one overlapped, of those that ran side by side the longest, or an eighth of their sum if that is more, and the settle time before the last readings.\n\n| | s | Ratio |\n|---|---|---|\n| critical path | {:.1} | 1.00 |\n| wall time | {:.1} | {to_path:.2} |\n| all cases one after another | {:.1} | {:.2} |",
+        if selection.is_empty() { "" } else { " " },
+        selection.join(" "),
         run.cases,
         run.alone,
         run.before,

@@ -31,9 +31,7 @@ pub fn suite(folder: &Path, selection: &[&str]) -> Result<Suite, Box<dyn Error>>
     let json = format!("json={}", report.display());
     let mut command = Command::new(crate::IDEMSPEC);
     command.args(["demo", "--no-check", "-q", "--report", &json]);
-    for one in selection {
-        command.args(["--scenario", one]);
-    }
+    command.args(selection);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(Stdio::null());
     // A busy machine may leave a check unshown, which is no matter here.
