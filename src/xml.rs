@@ -1,9 +1,10 @@
-//! A small part of XPath 1.0 over XML bodies: `/a/b`, `//b`, `*`, a last `text()` or `@name`.
+//! A small part of XPath 1.0 over XML bodies: `/a/b`, `//b`, `*`, `b[2]`, a last `text()` or `@name`.
 //! Prefixes of names are ignored. A body that was cut short is read as far as it goes.
 
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
+use std::collections::HashMap;
 use std::fmt;
 
 /// A path that finds texts and attributes.
@@ -21,6 +22,73 @@ struct Step {
     anywhere: bool,
     /// `*` for every name.
     name: String,
+    /// The how-manieth of its name it is below its parent, from 1; of all elements for `*`.
+    number: Option<usize>,
+}
+
+/// An element that is open while a body is read.
+#[derive(Debug)]
+struct Open {
+    name: String,
+    text: String,
+    /// The how-manieth of its name it is below its parent, from 1.
+    of_name: usize,
+    /// The same of all elements.
+    of_all: usize,
+    /// How many elements there are right below it so far, by name.
+    children: HashMap<String, usize>,
+}
+
+impl Step {
+    /// Reads `name`, `*`, `name[2]` or `*[2]`.
+    fn parse(text: &str, anywhere: bool) -> Result<Step, String> {
+        let (name, number) = match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
+            None => (text, None),
+            Some((name, number)) => {
+                let counted = number.parse().ok().filter(|number| *number > 0);
+                let why = || format!("`[{number}]` is no number from 1 on");
+                (name, Some(counted.ok_or_else(why)?))
+            }
+        };
+        Ok(Step {
+            anywhere,
+            name: match name {
+                "*" => name.to_owned(),
+                name => plain(name)?,
+            },
+            number,
+        })
+    }
+
+    fn fits(&self, element: &Open) -> bool {
+        let own = match self.name.as_str() {
+            "*" => element.of_all,
+            name if name == element.name => element.of_name,
+            _ => return false,
+        };
+        self.number.is_none_or(|number| number == own)
+    }
+}
+
+impl Open {
+    /// The element that begins here, below those that are open.
+    fn begin(start: &BytesStart<'_>, above: &mut [Open]) -> Open {
+        let name = local(start);
+        let (mut of_name, mut of_all) = (1, 1);
+        if let Some(parent) = above.last_mut() {
+            let own = parent.children.entry(name.clone()).or_default();
+            *own += 1;
+            of_name = *own;
+            of_all = parent.children.values().sum();
+        }
+        Open {
+            name,
+            text: String::new(),
+            of_name,
+            of_all,
+            children: HashMap::new(),
+        }
+    }
 }
 
 impl XmlPath {
@@ -46,12 +114,7 @@ impl XmlPath {
             if let Some(name) = name.strip_prefix('@') {
                 attribute = Some(plain(name)?);
             } else if name != "text()" {
-                let name = if name == "*" {
-                    name.to_owned()
-                } else {
-                    plain(name)?
-                };
-                steps.push(Step { anywhere, name });
+                steps.push(Step::parse(name, anywhere)?);
                 continue;
             }
             if !rest.is_empty() || anywhere {
@@ -71,35 +134,37 @@ impl XmlPath {
     /// Every text that the path leads to, without blanks around it, as far as the body can be read.
     pub fn find(&self, body: &str) -> Vec<String> {
         let mut reader = Reader::from_str(body);
-        let mut open: Vec<(String, String)> = Vec::new();
+        let mut open: Vec<Open> = Vec::new();
         let mut found = Vec::new();
         while let Ok(event) = reader.read_event() {
             match event {
                 Event::Start(start) => {
-                    open.push((local(&start), String::new()));
+                    let element = Open::begin(&start, &mut open);
+                    open.push(element);
                     self.note_attribute(&open, &start, &mut found);
                 }
                 Event::Empty(start) => {
-                    open.push((local(&start), String::new()));
+                    let element = Open::begin(&start, &mut open);
+                    open.push(element);
                     self.note_attribute(&open, &start, &mut found);
                     self.close(&mut open, &mut found);
                 }
                 Event::End(_) => self.close(&mut open, &mut found),
                 Event::Text(text) => {
-                    if let (Some((_, own)), Ok(text)) = (open.last_mut(), text.decode()) {
-                        own.push_str(&text);
+                    if let (Some(own), Ok(text)) = (open.last_mut(), text.decode()) {
+                        own.text.push_str(&text);
                     }
                 }
                 Event::CData(text) => {
-                    if let (Some((_, own)), Ok(text)) = (open.last_mut(), text.decode()) {
-                        own.push_str(&text);
+                    if let (Some(own), Ok(text)) = (open.last_mut(), text.decode()) {
+                        own.text.push_str(&text);
                     }
                 }
                 Event::GeneralRef(entity) => {
-                    if let (Some((_, own)), Ok(name)) = (open.last_mut(), entity.decode())
+                    if let (Some(own), Ok(name)) = (open.last_mut(), entity.decode())
                         && let Ok(text) = unescape(&format!("&{name};"))
                     {
-                        own.push_str(&text);
+                        own.text.push_str(&text);
                     }
                 }
                 Event::Eof => break,
@@ -109,12 +174,7 @@ impl XmlPath {
         found
     }
 
-    fn note_attribute(
-        &self,
-        open: &[(String, String)],
-        start: &BytesStart<'_>,
-        found: &mut Vec<String>,
-    ) {
+    fn note_attribute(&self, open: &[Open], start: &BytesStart<'_>, found: &mut Vec<String>) {
         let Some(wanted) = self.attribute.as_ref().filter(|_| self.fits(open)) else {
             return;
         };
@@ -126,24 +186,24 @@ impl XmlPath {
         }
     }
 
-    fn close(&self, open: &mut Vec<(String, String)>, found: &mut Vec<String>) {
+    fn close(&self, open: &mut Vec<Open>, found: &mut Vec<String>) {
         let fits = self.attribute.is_none() && self.fits(open);
-        if let Some((_, text)) = open.pop()
+        if let Some(element) = open.pop()
             && fits
         {
-            found.push(text.trim().to_owned());
+            found.push(element.text.trim().to_owned());
         }
     }
 
     /// Whether the path leads to the innermost open element.
-    fn fits(&self, open: &[(String, String)]) -> bool {
-        fn led(steps: &[Step], open: &[(String, String)]) -> bool {
-            let (Some((step, steps)), Some(((name, _), outer))) =
+    fn fits(&self, open: &[Open]) -> bool {
+        fn led(steps: &[Step], open: &[Open]) -> bool {
+            let (Some((step, steps)), Some((element, outer))) =
                 (steps.split_last(), open.split_last())
             else {
                 return false;
             };
-            if step.name != "*" && step.name != *name {
+            if !step.fits(element) {
                 return false;
             }
             if steps.is_empty() {
@@ -200,6 +260,25 @@ mod tests {
     }
 
     #[test]
+    fn the_second_is_counted_below_each_parent_and_by_its_name() {
+        const LIST: &str = "<l><i>a</i><n/><i>b<i>in b</i></i><g><i>c</i><i>d</i></g></l>";
+        for (path, found) in [
+            ("/l/i[1]", &["a"] as &[&str]),
+            ("/l/i[2]", &["b"]),
+            ("/l/i[3]", &[]),
+            ("/l/*[3]", &["b"]),
+            ("//i[1]", &["a", "in b", "c"]),
+            ("//g/i[2]/text()", &["d"]),
+            ("/l[1]/g/i[1]", &["c"]),
+            ("/l[2]/i", &[]),
+            ("/l/i[2]/i[1]", &["in b"]),
+        ] {
+            let own = XmlPath::parse(path).unwrap_or_else(|problem| panic!("{path}: {problem}"));
+            assert_eq!(own.find(LIST), found, "{path}");
+        }
+    }
+
+    #[test]
     fn a_body_that_was_cut_is_read_as_far_as_it_goes() {
         let path = XmlPath::parse("//error/@code").expect("a path");
         assert_eq!(path.find(&BODY[..70]), ["9"]);
@@ -208,7 +287,19 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_refused() {
-        for path in ["error", "/", "/a[1]", "/@a/b", "/a//@b", "/a/b()", "//"] {
+        for path in [
+            "error",
+            "/",
+            "/a[0]",
+            "/a[last()]",
+            "/a[@b]",
+            "/a[1",
+            "/a/text()[1]",
+            "/@a/b",
+            "/a//@b",
+            "/a/b()",
+            "//",
+        ] {
             assert!(XmlPath::parse(path).is_err(), "{path}");
         }
     }

@@ -7,6 +7,8 @@ mod server;
 use assert_cmd::Command;
 use axum::body::Bytes;
 use axum::http::request::Parts;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use hmac::{KeyInit, Mac};
 use idemspec::target::render::sigv4::{AwsRequest, AwsSigner, signed};
 use rustls::ServerConfig;
@@ -23,6 +25,8 @@ use tokio::runtime::Runtime;
 
 const PASSWORD: &str = "the-password-of-ada";
 const SECRET: &str = "sec/ret-of-the-app";
+/// As Standard Webhooks writes secrets.
+const WEBHOOKS: &str = "whsec_dGhlIHNlY3JldCBvZiB0aGUgd2ViaG9va3M=";
 const SCENARIOS: [&str; 3] = [
     "replay/exact#plain",
     "auth/credentials",
@@ -101,6 +105,7 @@ settle: 100ms
         command.args(["--scenario", scenario]);
     }
     command.env("PASSWORD", PASSWORD).env("SECRET", SECRET);
+    command.env("WEBHOOKS", WEBHOOKS);
     command.env("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
     command.env("AWS_SECRET_ACCESS_KEY", SECRET);
     let output = command.output().expect("it runs");
@@ -289,15 +294,60 @@ fn seconds(date: &str) -> Option<u64> {
     Some(since.as_secs())
 }
 
-/// TLS in front of an address, for clients with a certificate of `roots` only.
-async fn front(
-    api: SocketAddr,
-    own: (CertificateDer<'static>, PrivateKeyDer<'static>),
-    roots: rustls::RootCertStore,
-) -> SocketAddr {
+/// The HMAC of Standard Webhooks 1.0, made of its text alone: `v1,` and the base64 of the digest of
+/// `id.timestamp.body`, in which the secret behind `whsec_` is base64 too.
+fn is_webhook(_: &Api, parts: &Parts, body: &Bytes) -> bool {
+    let (Some(id), Some(time), Some(claimed)) = (
+        header(parts, "webhook-id"),
+        header(parts, "webhook-timestamp"),
+        header(parts, "webhook-signature"),
+    ) else {
+        return false;
+    };
+    let key = STANDARD.decode(WEBHOOKS.trim_start_matches("whsec_"));
+    let key = key.expect("the secret is base64");
+    let mut code = hmac::Hmac::<Sha256>::new_from_slice(&key).expect("a key");
+    code.update(format!("{id}.{time}.").as_bytes());
+    code.update(body);
+    let is_now = time.parse::<u64>().is_ok_and(|time| {
+        let now = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
+        now.as_secs().abs_diff(time) < 300
+    });
+    let signature = STANDARD.encode(code.finalize().into_bytes());
+    is_now && claimed == format!("v1,{signature}")
+}
+
+#[test]
+fn requests_are_signed_as_standard_webhooks_wants_them() {
+    let (_runtime, api, base) = serving(Api::new(Box::new(is_webhook)));
+    let owner = r#"sign: { standard-webhooks: "${secret.WEBHOOKS}" }"#;
+    let ran = run(&base, "", owner, &SCENARIOS);
+    ran.is_sound();
+    ran.holds_none_of([WEBHOOKS]);
+    assert!(api.book.lock().expect("the book").refused > 0, "intruders");
+    let other = r#"sign: { standard-webhooks: "whsec_YW5vdGhlciBzZWNyZXQgb2Ygb3Vycw==" }"#;
+    let ran = run(&base, "", other, &["replay/exact#plain"]);
+    assert_eq!(ran.code, Some(4), "by another secret: {}", ran.said);
+}
+
+/// Where a client is led by the certificate that it shows; `None` is one that shows none.
+type Doors = Vec<(Option<CertificateDer<'static>>, SocketAddr)>;
+
+/// TLS in front of addresses. A client that fits no door is not let in.
+async fn front(own: (CertificateDer<'static>, PrivateKeyDer<'static>), doors: Doors) -> SocketAddr {
+    let mut roots = rustls::RootCertStore::empty();
+    for certificate in doors
+        .iter()
+        .filter_map(|(certificate, _)| certificate.clone())
+    {
+        roots.add(certificate).expect("a root");
+    }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let clients =
+    let mut clients =
         WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
+    if doors.iter().any(|(certificate, _)| certificate.is_none()) {
+        clients = clients.allow_unauthenticated();
+    }
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("ring speaks TLS")
@@ -308,11 +358,17 @@ async fn front(
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await;
     let listener = listener.expect("a free port");
     let address = listener.local_addr().expect("it is bound");
+    let doors = Arc::new(doors);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let acceptor = acceptor.clone();
+            let (acceptor, doors) = (acceptor.clone(), Arc::clone(&doors));
             tokio::spawn(async move {
                 let Ok(mut outside) = acceptor.accept(stream).await else {
+                    return;
+                };
+                let shown = outside.get_ref().1.peer_certificates();
+                let shown = shown.and_then(|chain| chain.first()).cloned();
+                let Some((_, api)) = doors.iter().find(|(own, _)| *own == shown) else {
                     return;
                 };
                 let Ok(mut inside) = tokio::net::TcpStream::connect(api).await else {
@@ -326,31 +382,126 @@ async fn front(
     address
 }
 
-#[test]
-fn a_client_certificate_is_shown_by_probes_too() {
+/// APIs behind TLS, with a folder that holds `ca.pem` and each client's `NAME.pem` and `NAME.key`.
+struct Certified {
+    folder: tempfile::TempDir,
+    base: String,
+    apis: Vec<Arc<Api>>,
+    _runtime: Runtime,
+}
+
+/// Leads each client to an API of its own; one without a name shows no certificate.
+fn certified(doors: Vec<(Option<&str>, Api)>) -> Certified {
     let runtime = Runtime::new().expect("threads");
-    let api = Arc::new(Api::new(Box::new(|_: &Api, _: &Parts, _: &Bytes| true)));
-    let behind = runtime.block_on(Arc::clone(&api).serve());
+    let folder = tempfile::tempdir().expect("a folder");
     let made =
         |name: &str| rcgen::generate_simple_self_signed([name.to_owned()]).expect("a certificate");
-    let (own, client) = (made("localhost"), made("client"));
-    let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: String| {
         std::fs::write(folder.path().join(name), text).expect("written");
     };
+    let own = made("localhost");
     write("ca.pem", own.cert.pem());
-    write("client.pem", client.cert.pem());
-    write("client.key", client.signing_key.serialize_pem());
+    let (mut apis, mut led) = (Vec::new(), Vec::new());
+    for (client, api) in doors {
+        let api = Arc::new(api);
+        let address = runtime.block_on(Arc::clone(&api).serve());
+        let certificate = client.map(|name| {
+            let client = made(name);
+            write(&format!("{name}.pem"), client.cert.pem());
+            write(&format!("{name}.key"), client.signing_key.serialize_pem());
+            client.cert.der().clone()
+        });
+        apis.push(api);
+        led.push((certificate, address));
+    }
     let key = PrivateKeyDer::try_from(own.signing_key.serialize_der()).expect("a key");
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add(client.cert.der().clone()).expect("a root");
-    let own = (own.cert.der().clone(), key);
-    let address = runtime.block_on(front(behind, own, roots));
-    let base = format!("https://localhost:{}", address.port());
+    let address = runtime.block_on(front((own.cert.der().clone(), key), led));
+    Certified {
+        folder,
+        base: format!("https://localhost:{}", address.port()),
+        apis,
+        _runtime: runtime,
+    }
+}
+
+impl Certified {
+    fn run(&self, tls: &str, owner: &str, scenarios: &[&str]) -> Ran {
+        run_in(self.folder.path(), &self.base, tls, owner, scenarios)
+    }
+}
+
+fn open() -> Api {
+    Api::new(Box::new(|_: &Api, _: &Parts, _: &Bytes| true))
+}
+
+const TRUSTED: &str = "tls: { ca: ca.pem }";
+const APP: &str = "tls: { cert: app.pem, key: app.key }";
+
+#[test]
+fn a_client_certificate_is_shown_by_probes_too() {
+    let apis = certified(vec![(Some("app"), open())]);
     let scenarios = ["replay/exact#plain", "lost/response#reset"];
-    let certified = "tls: { ca: ca.pem, cert: client.pem, key: client.key }";
-    let ran = run_in(folder.path(), &base, certified, "", &scenarios);
+    let shown = "tls: { ca: ca.pem, cert: app.pem, key: app.key }";
+    let ran = apis.run(shown, "", &scenarios);
     assert_eq!(ran.code, Some(0), "{}", ran.said);
-    let stranger = run_in(folder.path(), &base, "tls: { ca: ca.pem }", "", &scenarios);
+    let stranger = apis.run(TRUSTED, "", &scenarios);
     assert_ne!(stranger.code, Some(0), "nobody else is let in");
+}
+
+#[test]
+fn each_caller_shows_its_own_certificate() {
+    let refusing = Api::new(Box::new(|_: &Api, _: &Parts, _: &Bytes| false));
+    let apis = certified(vec![
+        (Some("app"), open()),
+        (Some("other"), open()),
+        (None, refusing),
+    ]);
+    let callers = format!("{APP} }}, other-tenant: {{ tls: {{ cert: other.pem, key: other.key }}");
+    let scenarios = [
+        "replay/exact#plain",
+        "auth/credentials",
+        "auth/other-tenant#same-body",
+        "lost/response#reset",
+    ];
+    let ran = apis.run(TRUSTED, &callers, &scenarios);
+    ran.is_sound();
+    let passed = |scenario: &str, case: &str| {
+        let verdicts = ran.verdicts(scenario);
+        let own = verdicts.iter().filter(|(name, _)| name.contains(case));
+        own.filter(|(_, verdict)| verdict == "pass").count()
+    };
+    assert!(passed("auth/credentials", "#none") > 0, "{}", ran.said);
+    assert_eq!(passed("auth/credentials", "#wrong"), 0, "{}", ran.said);
+    assert!(
+        passed("auth/other-tenant", "#same-body") > 0,
+        "{}",
+        ran.said
+    );
+    let paid = |api: &Api| api.book.lock().expect("the book").paid();
+    assert!(paid(&apis.apis[0]) > 0 && paid(&apis.apis[1]) > 0);
+    let refused = apis.apis[2].book.lock().expect("the book").refused;
+    assert!(refused > 0, "nobody came without a certificate");
+}
+
+#[test]
+fn a_certificate_may_stand_for_the_secret_of_a_client() {
+    let api = Api::new(Box::new(bearer)).certified();
+    let apis = certified(vec![(Some("app"), api)]);
+    let grant = format!(
+        r#"oauth2: {{ token-url: "{}/oauth/token", client-id: app, in: tls }}"#,
+        apis.base
+    );
+    let scenarios = ["replay/exact#plain", "lost/response#reset"];
+    let ran = apis.run(TRUSTED, &format!("{APP}, {grant}"), &scenarios);
+    assert_eq!(ran.code, Some(0), "{}", ran.said);
+    let tokens = apis.apis[0].given();
+    assert_eq!(tokens.len(), 1, "one is enough for a minute");
+    ran.holds_none_of(tokens.iter().map(String::as_str));
+    let stranger = apis.run(TRUSTED, &grant, &scenarios);
+    assert_eq!(stranger.code, Some(4), "{}", stranger.said);
+    assert_eq!(
+        apis.apis[0].given().len(),
+        1,
+        "no token without a certificate"
+    );
 }

@@ -5,6 +5,8 @@
 mod cleanup;
 #[path = "hostile/limiter.rs"]
 mod limiter;
+#[path = "hostile/moment.rs"]
+mod moment;
 #[path = "hostile/redaction.rs"]
 mod redaction;
 #[path = "hostile/server.rs"]

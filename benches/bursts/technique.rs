@@ -122,6 +122,7 @@ impl Place {
         let tls = TlsOptions {
             extra_roots: vec![root],
             identity: None,
+            further: Vec::new(),
             verify: true,
         };
         let client = |idle: usize| {
@@ -147,6 +148,7 @@ impl Place {
                 },
                 host: "127.0.0.1".to_owned(),
                 port,
+                certificate: None,
             },
             wire: Wire::new(tls, version)?,
             cold: client(0)?,

@@ -138,14 +138,18 @@ fn shared(scenarios: Vec<Scenario>) -> Vec<Arc<Scenario>> {
 /// When the demo cannot be started, or as for [`run`].
 pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
     let again = again::demo(&args);
-    let named = args.contract.as_deref().map(target::contract).transpose()?;
+    let named = args.contract.as_deref();
     let kept = match args.variant {
-        Some(variant) => Trial::of(variant)?,
-        None => Trial {
-            options: target::demo_options(named.as_ref())?,
-            kept: args.contract.clone().map_or(Kept::Nothing, Kept::Contract),
-            ..Trial::default()
-        },
+        Some(variant) => {
+            let own = Trial::of(variant)?;
+            Trial {
+                contract: named.map(target::contract).transpose()?.or(own.contract),
+                ..own
+            }
+        }
+        None => {
+            Trial::keeping(named.or_else(|| args.flaw.iter().find_map(|flaw| flaw.contract())))?
+        }
     };
     let trial = Trial {
         kept: kept.kept,
@@ -154,7 +158,7 @@ pub fn demo(args: DemoArgs) -> Result<Exit, Failure> {
             ..kept.options
         },
         selection: args.selection,
-        contract: named.or(kept.contract),
+        contract: kept.contract,
         settle: kept.settle,
         events: kept.events,
         sent: None,
@@ -193,6 +197,32 @@ pub struct Trial {
 }
 
 impl Trial {
+    /// The trial of everything on a demo that keeps a shipped contract, or its own.
+    fn keeping(name: Option<&str>) -> Result<Trial, Failure> {
+        let contract = name.map(target::contract).transpose()?;
+        Ok(Trial {
+            options: target::demo_options(contract.as_ref())?,
+            kept: name.map_or(Kept::Nothing, |name| Kept::Contract(name.to_owned())),
+            contract,
+            ..Trial::default()
+        })
+    }
+
+    /// The trial of everything on a demo with a flaw, under the contract under which that shows.
+    ///
+    /// # Errors
+    /// When there is no such contract, which a test excludes.
+    pub fn with(flaw: demo::Flaw) -> Result<Trial, Failure> {
+        let own = Trial::keeping(flaw.contract())?;
+        Ok(Trial {
+            options: demo::Options {
+                flaws: flaw.into(),
+                ..own.options
+            },
+            ..own
+        })
+    }
+
     /// The trial of everything on a variant, under the contract that allows it.
     ///
     /// # Errors

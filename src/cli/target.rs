@@ -7,15 +7,16 @@ use crate::contract::{self, Contract};
 use crate::demo;
 use crate::demo::policy::{Form, KeyPolicy, Place};
 use crate::demo::{Flaw, Flaws, Variant};
-use crate::runner::wire::TlsOptions;
+use crate::runner::wire::{Identity, TlsOptions};
 use crate::target::Target;
 use crate::target::parse::{Environment, Loaded, Options, load};
 use crate::target::port::Ports;
+use crate::target::principal::Certificate;
 use crate::yaml::{self, Diagnostic, Source};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -366,15 +367,17 @@ pub fn tls(target: &Target, file: &str) -> Result<TlsOptions, Failure> {
             Ok(found)
         }
     };
-    let identity = match (&target.tls.cert, &target.tls.key) {
-        (Some(cert), Some(key)) => {
-            let path = folder.join(key);
-            let key = PrivateKeyDer::from_pem_file(&path)
-                .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
-            Some((certificates(cert)?, key))
-        }
-        _ => None,
+    let identity = |own: &Certificate| -> Result<Identity, Failure> {
+        let path = folder.join(&own.key);
+        let key = PrivateKeyDer::from_pem_file(&path)
+            .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+        Ok((certificates(&own.chain)?, key))
     };
+    let shown: BTreeSet<&Certificate> = target
+        .principals
+        .values()
+        .filter_map(|principal| principal.certificate.as_ref())
+        .collect();
     Ok(TlsOptions {
         extra_roots: target
             .tls
@@ -383,7 +386,11 @@ pub fn tls(target: &Target, file: &str) -> Result<TlsOptions, Failure> {
             .map(certificates)
             .transpose()?
             .unwrap_or_default(),
-        identity,
+        identity: target.tls.certificate.as_ref().map(identity).transpose()?,
+        further: shown
+            .into_iter()
+            .map(|own| Ok((own.name(), identity(own)?)))
+            .collect::<Result<_, Failure>>()?,
         verify: target.tls.verify,
     })
 }

@@ -234,8 +234,12 @@ async fn admit(api: Arc<Keyed>, operation: Operation, request: Request) -> Resul
     };
     // The write runs in a task of its own: a client that hangs up must not cancel it.
     let _held = line.hold();
-    let task = tokio::spawn(async move { api.perform(Arc::new(call)).await });
-    task.await.map_err(|_| Answer::internal())
+    if let Some(page) = api.not_passed_on(&call) {
+        return Ok(page);
+    }
+    let call = Arc::new(call);
+    let performed = Arc::clone(&api).perform(Arc::clone(&call));
+    api.awaited(&call, tokio::spawn(performed)).await
 }
 
 /// The body of a write if it is a valid one, whoever sent it.

@@ -599,6 +599,19 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::HashesMultipartBoundary => surely(responses::HASHES_MULTIPART_BOUNDARY),
         Flaw::ChecksVersionBeforeWrite => surely(responses::CHECKS_VERSION_BEFORE_WRITE),
         Flaw::AppendsOnPut => surely(responses::APPENDS_ON_PUT),
+        Flaw::GivesSlowRequestsUp => surely(&["failure/hidden#slow/item-7/told:first"]),
+        Flaw::KeepsGivingUp => surely(&[
+            "failure/hidden#slow/item-7/told:first",
+            "failure/hidden#slow/item-7/recovered:again",
+        ]),
+        Flaw::CountsAgeFromArrival => {
+            surely(&["expiry/first-sent#too-old/item-4/keeps:first-sent"])
+        }
+        Flaw::IgnoresFirstSent => surely(&[
+            "expiry/first-sent#no-date/item-4/keeps:first-sent",
+            "expiry/first-sent#bad-date/item-4/keeps:first-sent",
+            "expiry/first-sent#no-key/item-4/keeps:first-sent",
+        ]),
         Flaw::FailsSecondDelete => surely(responses::FAILS_SECOND_DELETE),
         Flaw::ChecksThenSets20Us => races::CHECKS_THEN_SETS_20US,
         Flaw::ClaimsPerWorker => races::CLAIMS_PER_WORKER,

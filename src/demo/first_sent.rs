@@ -6,6 +6,8 @@ use axum::http::HeaderMap;
 
 use super::answer::{Answer, Problem};
 use super::clock::Timestamp;
+use super::flaw::Flaw;
+use super::flaws::Matter;
 use super::keyed::Keyed;
 use super::policy::Expired;
 
@@ -16,6 +18,10 @@ impl Keyed {
         let Some(wanted) = &self.policy.key.first_sent else {
             return Ok(());
         };
+        let flaw = self.flaws.of(Matter::FirstSent);
+        if flaw == Some(Flaw::IgnoresFirstSent) {
+            return Ok(());
+        }
         let name = &wanted.header;
         let sent = headers.get(name.as_str());
         let (Some(sent), Some(_)) = (sent, key) else {
@@ -40,7 +46,7 @@ impl Keyed {
             ));
         };
         match &self.policy.expired {
-            Expired::Refuse(look) if date <= self.expired() => {
+            Expired::Refuse(look) if date <= self.expired() && flaw.is_none() => {
                 let detail = "This key was first sent too long ago. Use a new key, if you must.";
                 Err(Answer::refusal(Problem::KeyExpired, detail, look, None))
             }

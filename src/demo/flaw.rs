@@ -485,6 +485,26 @@ flaws! {
         says: "Answers the deletion of what is gone with 500.",
         reports: &[],
     }
+    GivesSlowRequestsUp {
+        id: "M95", tier: One, name: "gives-slow-requests-up",
+        says: "Answers 504 to a slow request that is carried out all the same, so only a retry tells what it did.",
+        reports: &["mastodon/mastodon#21840"],
+    }
+    KeepsGivingUp {
+        id: "M96", tier: Two, name: "keeps-giving-up",
+        says: "Answers 504 to a slow request that is carried out all the same, and to each of its retries.",
+        reports: &[],
+    }
+    CountsAgeFromArrival {
+        id: "M97", tier: Two, name: "counts-age-from-arrival",
+        says: "Takes a key whose date of the first sending lies too far back, as it counts from when the key came.",
+        reports: &[],
+    }
+    IgnoresFirstSent {
+        id: "M98", tier: Two, name: "ignores-first-sent",
+        says: "Does not look at the date of the first sending, whether it is missing or no date.",
+        reports: &[],
+    }
     ChecksThenSets20Us {
         id: "M04", tier: Three, name: "checks-then-sets-20us",
         says: "Checks the key and claims it 20 us later, with nothing that makes it unique.",
@@ -742,6 +762,15 @@ impl Flaw {
     /// where none is known.
     pub fn reports(self) -> &'static [&'static str] {
         self.row().reports
+    }
+
+    /// The shipped contract under which it shows; `None` is the demo's own.
+    pub fn contract(self) -> Option<&'static str> {
+        match self {
+            Flaw::CountsAgeFromArrival => Some("azure"),
+            Flaw::IgnoresFirstSent => Some("oasis-repeatable-1.0"),
+            _ => None,
+        }
     }
 
     /// The expectations that fail in every run with it: `[operation:]scenario[#case]/item-N/id`,

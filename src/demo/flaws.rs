@@ -200,6 +200,12 @@ matters! {
     Failure: "what stays of a request that failed" => [
         ForgetsKeyAfterEffect, KeepsKeyOfRolledBackWrite, KeepsClaimOnError, StoresServerErrors,
     ]
+    /// How long what stands in front waits.
+    Patience: "how long an answer is waited for" => [GivesSlowRequestsUp, KeepsGivingUp]
+    /// What the date of the first sending is good for.
+    FirstSent: "what the date of the first sending counts for" => [
+        CountsAgeFromArrival, IgnoresFirstSent,
+    ]
     /// How long a record counts.
     Retention: "how long a key is kept" => [NeverExpires, ForgetsEarly, CountsRetentionFromClaim]
     /// What the samples of the metrics say.

@@ -69,6 +69,8 @@ pub(super) struct Memory {
     pub poisoned: HashSet<(Slot, String)>,
     /// For `replays-set-cookie`: the session that the first caller was given.
     sessions: HashMap<Slot, String>,
+    /// Where what stands in front has given a write up.
+    pub(super) given_up: HashSet<Slot>,
     /// For `keeps-notices-in-memory`: the notices that were handled. For `trusts-known-signatures`:
     /// the signatures that were good.
     notices: HashSet<String>,
@@ -134,7 +136,7 @@ impl Keyed {
     }
 
     /// Executes a call, or replays or refuses it.
-    pub async fn perform(&self, call: Arc<Call>) -> Answer {
+    pub async fn perform(self: Arc<Self>, call: Arc<Call>) -> Answer {
         let _turn = match self.manners.one_at_a_time {
             true => self.turn.acquire().await.ok(),
             false => None,

@@ -35,6 +35,8 @@ pub struct Manners {
     pub requests_per_connection: Option<usize>,
     /// A PUT that finds what it puts is answered 204, without a body.
     pub silent_puts: bool,
+    /// A slow write is answered 504 once by what stands in front, and passed on to nobody.
+    pub gives_up_beforehand: bool,
     /// Writes wait for one another.
     pub one_at_a_time: bool,
     /// An event that was taken is delivered once more, under its id.

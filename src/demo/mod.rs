@@ -34,6 +34,7 @@ mod notices;
 mod openapi;
 mod operation;
 mod outbox;
+mod patience;
 pub mod policy;
 mod recall;
 mod relay;

@@ -7,13 +7,8 @@ use crate::promise::Level;
 use crate::verdict::Verdict;
 
 /// Grades a point by the findings that bear on it.
-pub(super) fn grade(item: ItemId, findings: &[&Finding]) -> GradedItem {
-    let own: Vec<&Finding> = findings
-        .iter()
-        .copied()
-        .filter(|finding| finding.item == item)
-        .collect();
-    let counts = count(&own);
+pub(super) fn grade(item: ItemId, own: &[&Finding]) -> GradedItem {
+    let counts = count(own);
     // What was skipped before it ran could have shown something; what ran and did not apply, or
     // was only observed, could not.
     let not_run = own
@@ -34,7 +29,7 @@ pub(super) fn grade(item: ItemId, findings: &[&Finding]) -> GradedItem {
     GradedItem {
         item,
         grade,
-        says: says(grade, counts, &own, not_run),
+        says: says(grade, counts, own, not_run),
         counts,
     }
 }

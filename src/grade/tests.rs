@@ -1,5 +1,7 @@
 //! Tests of grades and verdicts on hand-written findings.
 
+mod points;
+
 use super::{Grade, Judged, Report, RunInfo, grade};
 use crate::checklist::ItemId;
 use crate::contract::{Contract, resolve};

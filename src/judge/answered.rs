@@ -15,7 +15,6 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: TimeSpan) -> Ruling {
     let Some(plain) = view.span(within) else {
         return Ruling::nothing(format!("`{within}` is not known"));
     };
-    let mut slowest = std::time::Duration::ZERO;
     let rulings: Vec<Ruling> = standing
         .into_iter()
         .map(|(index, exchange)| {
@@ -32,7 +31,6 @@ pub(super) fn rule(view: &View<'_>, of: &str, within: TimeSpan) -> Ruling {
                     Ruling::broken(format!("{name} {}", got(exchange)))
                 }
             } else if took(exchange) <= limit {
-                slowest = slowest.max(took(exchange));
                 Ruling::held(format!("answered within {}", time(took(exchange))))
             } else if own.is_none() {
                 // A share of the plain request's latency says nothing about a slow variant.
@@ -143,6 +141,28 @@ mod tests {
         let claim = "answered: { of: again, within: 300% latency }";
         let mut transcript = transcript(vec![round([paid("again", "pay_1")])]);
         transcript.latency = None;
+        let judged = judged_with(&expecting(claim), &contract(""), &transcript);
+        assert_eq!(judged.verdict, Verdict::Inconclusive, "{}", judged.reason);
+    }
+
+    #[test]
+    fn the_latency_of_another_operation_or_variant_is_not_its_own() {
+        let claim = "answered: { of: again, within: 300% latency }";
+        let slow = round([paid("again", "pay_1").variant("slow").at(0, 300)]);
+        let mut transcript = transcript(vec![slow]);
+        let measured = |operation: OperationRole, variant: &str| LatencyOf {
+            operation,
+            principal: PrincipalRole::Owner,
+            variants: vec![variant.to_owned()],
+            latency: Latency {
+                p50: Duration::from_millis(10),
+                p99: Duration::from_millis(10),
+            },
+        };
+        transcript.further_latencies = vec![
+            measured(OperationRole::Other, "slow"),
+            measured(OperationRole::Subject, "large"),
+        ];
         let judged = judged_with(&expecting(claim), &contract(""), &transcript);
         assert_eq!(judged.verdict, Verdict::Inconclusive, "{}", judged.reason);
     }

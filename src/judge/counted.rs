@@ -14,7 +14,7 @@ pub(super) fn rule(view: &View<'_>, claim: &SignalClaim) -> Ruling {
     let provoked = view
         .standing(&claim.of)
         .iter()
-        .filter(|(_, exchange)| exchange.outcome.is_within(claim.is) && exchange.response.is_some())
+        .filter(|(_, exchange)| exchange.outcome.is_within(claim.is))
         .count();
     if provoked == 0 {
         let says = format!("no answer to `{}` was {}", claim.of, claim.is);
@@ -126,5 +126,31 @@ mod tests {
         assert_eq!(judged(lost(), Ok(2.0)), Verdict::Fail);
         let unread = judged(second(), Err("GET /metrics was answered 500"));
         assert_eq!(unread, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn what_was_not_provoked_or_has_no_name_shows_nothing() {
+        let scenario = scenario(
+            "steps:\n  - send: { as: first, key: fresh }\n  - signals: { as: before }\n  - send: { as: again, like: first }\n  - signals: { as: behind }\nexpect:\n  item-7:\n    - counted: { signal: replays, of: again, is: replayed, from: before, to: behind }\n",
+        );
+        let judged = |again: Exchange, signal: Signal| {
+            let mut round = round([paid("first", "pay_1"), again]);
+            for name in ["before", "behind"] {
+                round.signals.push(SignalReading {
+                    name: name.to_owned(),
+                    at: Duration::ZERO,
+                    counts: Ok(BTreeMap::from([(signal, 0.0)])),
+                });
+            }
+            judged(&scenario, &contract(""), vec![round]).verdict
+        };
+        let replayed = || paid("again", "pay_1");
+        assert_eq!(judged(replayed(), Signal::Replays), Verdict::Fail);
+        assert_eq!(
+            judged(answered("again", 500), Signal::Replays),
+            Verdict::Inconclusive,
+            "nothing was replayed"
+        );
+        assert_eq!(judged(replayed(), Signal::Mismatches), Verdict::Skip);
     }
 }

@@ -28,7 +28,7 @@ mod rounds;
 mod ruling;
 mod same_response;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod state;
 mod straddled;
 mod tells_apart;

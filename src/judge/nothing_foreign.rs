@@ -54,17 +54,17 @@ pub(super) fn rule(view: &View<'_>, of: &[String], from: &str, seek: SeekIn) -> 
             rulings.push(view.never_sent(step));
         }
         for (index, exchange) in standing {
-            rulings.push(one(view, index, exchange, from, &telling).seen_in([index]));
+            rulings.push(one(view, exchange, from, &telling).seen_in([index]));
         }
     }
     Ruling::gravest(rulings).unwrap_or_else(|| view.never_sent(from))
 }
 
-fn one(view: &View<'_>, index: usize, this: &Exchange, from: &str, telling: &[&Token]) -> Ruling {
+fn one(view: &View<'_>, this: &Exchange, from: &str, telling: &[&Token]) -> Ruling {
     let Some(response) = &this.response else {
         return Ruling::nothing(format!("{} {}", who(this), got(this)));
     };
-    let known = known(view, index, this, from);
+    let known = known(view, this, from);
     let found: BTreeSet<&str> = response
         .tokens
         .iter()
@@ -103,19 +103,17 @@ fn one(view: &View<'_>, index: usize, this: &Exchange, from: &str, telling: &[&T
 }
 
 /// What this principal was given before anyway.
-fn known<'a>(view: &View<'a>, index: usize, this: &Exchange, from: &str) -> BTreeSet<&'a str> {
+fn known<'a>(view: &View<'a>, this: &Exchange, from: &str) -> BTreeSet<&'a str> {
     view.round
         .exchanges
         .iter()
-        .enumerate()
-        .filter(|(other, exchange)| {
-            *other != index
-                && exchange.step != from
+        .filter(|exchange| {
+            exchange.step != from
                 && exchange.step != this.step
                 && exchange.principal == this.principal
                 && exchange.times.ended <= this.times.ended
         })
-        .filter_map(|(_, exchange)| exchange.response.as_ref())
+        .filter_map(|exchange| exchange.response.as_ref())
         .flat_map(|response| &response.tokens)
         .map(|token| token.digest.as_str())
         .collect()
@@ -144,7 +142,7 @@ fn by_chance(token: &Token) -> bool {
 mod tests {
     use crate::judge::sample::{answered, millis, paid, round, sent, verdict};
     use crate::scenario::PrincipalRole;
-    use crate::transcript::Exchange;
+    use crate::transcript::{Exchange, Token};
     use crate::verdict::Verdict;
 
     const CLAIM: &str = "nothing-foreign: { of: again, from: first }";
@@ -348,5 +346,45 @@ mod tests {
         assert_eq!(verdict(CLAIM, some).0, Verdict::Fail);
         let none = round([answered("first", 409), refused, leak()]);
         assert_eq!(verdict(CLAIM, none).0, Verdict::Skip);
+    }
+
+    #[test]
+    fn a_header_of_the_request_hides_only_what_it_says() {
+        let with_header = |value: &str| {
+            let mut theirs = paid("again", "pay_00000001").by(PrincipalRole::OtherTenant);
+            theirs.request.headers = vec![
+                ("Content-Type".to_owned(), "application/json".to_owned()),
+                ("X-Of".to_owned(), value.to_owned()),
+            ];
+            verdict(CLAIM, round([paid("first", "pay_00000001"), theirs])).0
+        };
+        assert_eq!(with_header("nothing"), Verdict::Fail);
+        assert_eq!(
+            with_header("pay_00000001"),
+            Verdict::Pass,
+            "it asked for it"
+        );
+    }
+
+    #[test]
+    fn digits_are_equal_by_chance_only_where_they_are_an_identity() {
+        let leaking = |identity: bool| {
+            let with = |mut exchange: Exchange| {
+                if let Some(response) = &mut exchange.response {
+                    response.tokens = vec![Token {
+                        digest: "d".to_owned(),
+                        place: "body".to_owned(),
+                        shown: "202612010001".to_owned(),
+                        secret: false,
+                        identity,
+                    }];
+                }
+                exchange
+            };
+            let theirs = paid("again", "pay_2").by(PrincipalRole::OtherTenant);
+            verdict(CLAIM, round([with(paid("first", "pay_1")), with(theirs)])).0
+        };
+        assert_eq!(leaking(false), Verdict::Fail);
+        assert_eq!(leaking(true), Verdict::Inconclusive);
     }
 }

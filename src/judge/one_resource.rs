@@ -145,6 +145,7 @@ mod tests {
     use crate::judge::sample::{
         answered, contract, expecting, judged, paid, response, round, scenario, sent, verdict,
     };
+    use crate::scenario::LookupBy;
     use crate::verdict::Verdict;
 
     const CLAIM: &str = "one-resource: { of: [first, again] }";
@@ -248,5 +249,82 @@ mod tests {
         let (shown, reason) = verdict(CLAIM, one_of_two);
         assert_eq!(shown, Verdict::Pass);
         assert_eq!(reason, "1 of 2 keys were shown to name one resource each");
+    }
+
+    #[test]
+    fn a_step_that_was_never_sent_hides_no_second_resource() {
+        let (none, reason) = verdict(CLAIM, round([]));
+        assert_eq!(none, Verdict::Inconclusive);
+        assert_eq!(reason, "`first` was never sent");
+        let two = round([paid("first", "pay_1"), paid("first", "pay_2").copy(1)]);
+        assert_eq!(verdict(CLAIM, two).0, Verdict::Fail, "`again` is missing");
+    }
+
+    #[test]
+    fn a_step_that_is_not_meant_may_name_another_resource() {
+        let other = round([
+            paid("first", "pay_1"),
+            paid("again", "pay_1"),
+            paid("other", "pay_2"),
+        ]);
+        assert_eq!(verdict(CLAIM, other).0, Verdict::Pass);
+    }
+
+    #[test]
+    fn a_key_of_which_only_the_recheck_succeeded_was_not_shown_by_another_key() {
+        let ledger = scenario(
+            "runs: at-end\nsteps:\n  - recheck: { as: ledger, keys: all, at-most: 500 }\nexpect:\n  item-5:\n    - one-resource: { of: ledger }\n",
+        );
+        let round = round([
+            paid("first", "pay_1").key(Some("b")),
+            paid("again", "pay_1").key(Some("b")),
+            answered("first", 500).key(Some("a")),
+            paid("ledger", "pay_2").key(Some("a")),
+        ]);
+        let finding = judged(&ledger, &contract(""), vec![round]);
+        assert_eq!(finding.verdict, Verdict::Inconclusive, "{}", finding.reason);
+    }
+
+    #[test]
+    fn what_a_look_up_finds_is_held_against_the_success_that_it_asks_about() {
+        let judged = |found: &str, asked_first: bool| {
+            let mut asked = answered("again", 200).naming(found).key(None);
+            asked.lookup = Some(LookupBy::Reference);
+            let made = paid("first", "pay_1");
+            let both = if asked_first {
+                [asked, made]
+            } else {
+                [made, asked]
+            };
+            verdict(CLAIM, round(both)).0
+        };
+        for asked_first in [false, true] {
+            assert_eq!(judged("pay_1", asked_first), Verdict::Pass);
+            assert_eq!(judged("pay_2", asked_first), Verdict::Fail);
+        }
+    }
+
+    #[test]
+    fn only_what_stands_for_a_success_names_a_resource() {
+        let failed = round([paid("first", "pay_1"), answered("again", 500)]);
+        assert_eq!(verdict(CLAIM, failed).0, Verdict::Inconclusive);
+        let refused = answered("again", 409).naming("pay_2");
+        let refused = round([paid("first", "pay_1"), refused]);
+        assert_eq!(verdict(CLAIM, refused).0, Verdict::Inconclusive);
+        let mut gone = sent("again");
+        let mut late = response(500);
+        late.identity = Some("pay_2".to_owned());
+        gone.late = Some(late);
+        let gone = round([paid("first", "pay_1"), gone]);
+        assert_eq!(verdict(CLAIM, gone).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_refusal_of_another_payload_names_nothing_although_it_looks_like_a_conflict() {
+        let lines = "extends: generic\non: { replay: { outcome: conflict-ref, json: { $.reason: ^used$, $.of: . } } }";
+        let conflict = answered("again", 409).body(r#"{"reason":"used","of":"pay_2"}"#);
+        let round = round([paid("first", "pay_1"), conflict.intent("changed")]);
+        let finding = judged(&expecting(CLAIM), &contract(lines), vec![round]);
+        assert_eq!(finding.verdict, Verdict::Skip, "{}", finding.reason);
     }
 }

@@ -329,4 +329,16 @@ mod tests {
         assert_eq!(of(&send, 4, 1), Verdict::Inconclusive);
         assert_eq!(of(&send, 5, 0), Verdict::Pass);
     }
+
+    #[test]
+    fn a_failure_after_the_retention_is_one_all_the_same() {
+        let contract = contract("extends: generic\nretention: { min: 1s }");
+        let claim = expecting("outcome: { of: again, never: server-error }");
+        let late = round([
+            paid("first", "pay_1").at(0, 5),
+            answered("again", 500).at(9_000, 9_005),
+        ]);
+        let finding = judged(&claim, &contract, vec![late]);
+        assert_eq!(finding.verdict, Verdict::Fail, "{}", finding.reason);
+    }
 }

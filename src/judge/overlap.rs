@@ -45,7 +45,7 @@ pub(super) fn rule(view: &View<'_>, of: &str, with: &str) -> Ruling {
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::sample::{answered, paid, round, verdict};
+    use crate::judge::sample::{answered, paid, round, sent, verdict};
     use crate::transcript::Round;
     use crate::verdict::Verdict;
 
@@ -74,5 +74,24 @@ mod tests {
             answered("again", 429).at(10, 12),
         ]);
         assert_eq!(assumed(limited).0, Verdict::Fail);
+    }
+
+    #[test]
+    fn one_that_was_sent_before_the_other_or_not_at_all_does_not_overlap() {
+        let first = |copy: u32, from: u64, to: u64| paid("first", "pay_1").copy(copy).at(from, to);
+        let again = |from: u64| paid("again", "pay_1").at(from, 60);
+        assert_eq!(
+            assumed(round([first(0, 20, 50), again(20)])).0,
+            Verdict::Pass
+        );
+        assert_eq!(
+            assumed(round([first(0, 20, 50), again(19)])).0,
+            Verdict::Fail
+        );
+        let one_of_two = round([first(0, 0, 5), first(1, 10, 50), again(20)]);
+        assert_eq!(assumed(one_of_two).0, Verdict::Pass);
+        let mut unsent = sent("again").at(20, 30);
+        unsent.times.sent = None;
+        assert_eq!(assumed(round([first(0, 0, 50), unsent])).0, Verdict::Fail);
     }
 }

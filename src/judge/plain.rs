@@ -85,8 +85,10 @@ fn each(view: &View<'_>, of: &str, check: impl Fn(&Exchange, &Response) -> Rulin
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::sample::{answered, paid, round, sent, verdict};
+    use crate::judge::sample::{answered, contract, expecting, judged, paid, round, sent, verdict};
+    use crate::scenario::Check;
     use crate::verdict::Verdict;
+    use serde_json::json;
 
     #[test]
     fn plain_claims_hold_break_or_show_nothing() {
@@ -126,5 +128,44 @@ mod tests {
         let text = round([answered("again", 200).body("plain")]);
         let claim = "json: { of: again, path: $.id, equals: pay_1 }";
         assert_eq!(verdict(claim, text).0, Verdict::Fail);
+    }
+
+    #[test]
+    fn what_is_no_pattern_or_no_path_shows_nothing() {
+        let seen = || round([paid("again", "pay_1").header("X-Kind", "new")]);
+        let judged = |check: Check| {
+            let mut scenario = expecting("status: { of: again, is: 201 }");
+            scenario.expect[0].1.check = check;
+            let finding = judged(&scenario, &contract(""), vec![seen()]);
+            (finding.verdict, finding.reason)
+        };
+        let (unread, why) = judged(Check::Header {
+            of: "again".to_owned(),
+            name: "x-kind".to_owned(),
+            matches: "(".to_owned(),
+        });
+        assert_eq!(unread, Verdict::Inconclusive, "{why}");
+        assert!(why.contains("no regular expression"), "{why}");
+        let (unread, why) = judged(Check::Json {
+            of: "again".to_owned(),
+            path: "id".to_owned(),
+            equals: json!("pay_1"),
+        });
+        assert_eq!(unread, Verdict::Inconclusive, "{why}");
+        assert!(why.contains("no JSONPath"), "{why}");
+    }
+
+    #[test]
+    fn a_header_that_is_not_there_is_told_from_one_that_says_something_else() {
+        let told = |name: &str| {
+            let claim = format!("header: {{ of: again, name: {name}, matches: ^o }}");
+            verdict(
+                &claim,
+                round([paid("again", "pay_1").header("X-Kind", "new")]),
+            )
+            .1
+        };
+        assert_eq!(told("x-other"), "`again` got no x-other");
+        assert!(told("x-kind").contains("which does not match"));
     }
 }

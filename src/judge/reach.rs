@@ -312,4 +312,35 @@ mod tests {
             seen.says()
         );
     }
+
+    #[test]
+    fn a_burst_of_two_counts_where_larger_ones_tell_the_pace_and_of_one_does_not() {
+        let of = |copies: u32, in_flight: u32| {
+            let mut small = burst_at_pace(4);
+            small.exchanges.truncate(copies as usize);
+            small.bursts[0].copies = copies;
+            small.bursts[0].in_flight = in_flight;
+            let reach = reach(&case(), [burst_at_pace(4), small].iter()).unwrap();
+            (reach.bursts, reach.in_flight, reach.techniques.len())
+        };
+        assert_eq!(of(2, 2), (2, 5, 1));
+        assert_eq!(of(2, 1), (1, 5, 1));
+        assert_eq!(of(1, 2), (1, 5, 1));
+        let mut four = burst_at_pace(4);
+        four.exchanges.truncate(4);
+        let reach = reach(&case(), [four].iter()).unwrap();
+        assert_eq!(reach.window(), Duration::from_micros(11_983));
+    }
+
+    #[test]
+    fn each_way_of_letting_go_is_named_once() {
+        let mut other = burst_at_pace(4);
+        other.bursts[0].technique = Technique::SinglePacket;
+        let rounds = [burst_at_pace(4), other, burst_at_pace(4)];
+        let reach = reach(&case(), rounds.iter()).unwrap();
+        assert_eq!(
+            reach.techniques,
+            [Technique::LastByte, Technique::SinglePacket]
+        );
+    }
 }

@@ -92,4 +92,29 @@ mod tests {
         let finding = judged(&expecting(CLAIM), &contract, vec![limited]);
         assert_eq!(finding.verdict, Verdict::Fail);
     }
+
+    #[test]
+    fn no_pause_is_wanted_of_a_refusal_for_good_or_of_what_was_accepted() {
+        let refused = round([paid("first", "pay_1"), answered("again", 404)]);
+        assert_eq!(verdict(CLAIM, refused).0, Verdict::Skip);
+        let accepts = contract(
+            "extends: generic\non: { in-progress: { outcome: accepted, strength: must } }",
+        );
+        let accepted = round([
+            paid("first", "pay_1").at(0, 100),
+            answered("again", 202).at(10, 20),
+        ]);
+        let finding = judged(&expecting(CLAIM), &accepts, vec![accepted]);
+        assert_eq!(finding.verdict, Verdict::Skip, "{}", finding.reason);
+    }
+
+    #[test]
+    fn a_pause_of_just_the_longest_time_is_sound_and_an_empty_one_is_not() {
+        let told = |value: &str| {
+            let limited = answered("again", 429).header("Retry-After", value);
+            verdict(CLAIM, round([limited])).0
+        };
+        assert_eq!(told("3600"), Verdict::Pass);
+        assert_eq!(told(""), Verdict::Fail);
+    }
 }

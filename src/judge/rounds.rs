@@ -194,7 +194,7 @@ fn unbroken(folding: &Folding<'_>, rounds: &[Judged<'_>]) -> (Verdict, String) {
         };
         return (Verdict::Pass, reason);
     }
-    if held.is_empty() && enough {
+    if enough {
         return (Verdict::Skip, commonest(&not_applicable));
     }
     if nothing.is_empty() {

@@ -4,7 +4,7 @@
 
 use super::ruling::Ruling;
 use super::tells_apart::media_type;
-use super::view::{View, began, got, same_key, succeeded, who};
+use super::view::{View, began, given_in_front, got, same_key, succeeded, who};
 use crate::contract::{BodyRelation, Kind, same_body};
 use crate::outcome::{Meaning, Outcome};
 use crate::promise::{Level, Strength};
@@ -118,6 +118,9 @@ fn comparable<'a>(view: &View<'_>, exchange: &'a Exchange) -> Result<&'a Respons
     let passing = Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]);
     if exchange.outcome.is_within(passing) {
         return Err(format!("{} was {}", who(exchange), exchange.outcome));
+    }
+    if let Some(why) = given_in_front(exchange) {
+        return Err(why);
     }
     if view.outlived(exchange) {
         return Err(format!(

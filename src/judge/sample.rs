@@ -190,7 +190,7 @@ pub(super) fn answered(step: &str, status: u16) -> Exchange {
 }
 
 /// A 201 that names a payment.
-pub(super) fn paid(step: &str, id: &str) -> Exchange {
+pub(crate) fn paid(step: &str, id: &str) -> Exchange {
     answered(step, 201).naming(id)
 }
 

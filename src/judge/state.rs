@@ -104,7 +104,9 @@ fn pairs<'a>(view: &View<'a>, compared: &Compared<'_>) -> Result<Vec<Pair<'a>>, 
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::sample::{contract, judged, paid, reading, round, scenario};
+    use crate::judge::sample::{
+        contract, judged, judged_with, paid, probe, reading, round, scenario, transcript,
+    };
     use crate::scenario::{OperationRole, PrincipalRole};
     use crate::transcript::{Reading, ReadingKind, Shown};
     use crate::verdict::Verdict;
@@ -190,5 +192,30 @@ mod tests {
         let still = state("behind", json!({"version": 1}));
         assert_eq!(verdict(vec![before(), still]), Verdict::Fail);
         assert_eq!(verdict(vec![before()]), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn of_states_only_what_reads_a_state_is_compared() {
+        let scenario = scenario(
+            "steps:\n  - send: { as: first, key: none }\n  - read: { as: before }\n  - send: { as: again, like: first }\n  - read: { as: behind }\nexpect:\n  item-5:\n    - state: { reading: behind, same-as: before, probes: states }\n",
+        );
+        let verdict = |readings: Vec<Reading>| {
+            let mut round = round([paid("first", "pay_1")]);
+            round.readings = readings;
+            let mut transcript = transcript(vec![round]);
+            let mut stock = probe("stock");
+            stock.is_state = true;
+            transcript.probes.push(stock);
+            judged_with(&scenario, &contract(""), &transcript).verdict
+        };
+        let stock = |name: &str, left: u64| state(name, json!({"left": left})).of("stock");
+        let listed = |name: &str, ids: &[&str]| reading(ReadingKind::Named(name.to_owned()), ids);
+        let grown = || vec![listed("before", &[]), listed("behind", &["pay_1"])];
+        let with = |more: [Reading; 2]| grown().into_iter().chain(more).collect();
+        let same = with([stock("before", 3), stock("behind", 3)]);
+        assert_eq!(verdict(same), Verdict::Pass, "the list may grow");
+        let taken = with([stock("before", 3), stock("behind", 2)]);
+        assert_eq!(verdict(taken), Verdict::Fail);
+        assert_eq!(verdict(grown()), Verdict::Inconclusive, "no state was read");
     }
 }

@@ -100,6 +100,7 @@ mod tests {
     use crate::scenario::OperationRole;
     use crate::transcript::{Reading, ReadingKind, Shown};
     use crate::verdict::Verdict;
+    use serde_json::json;
 
     /// Copies sent at these times around a first request that ends at 100 ms.
     fn copies(times: &[u64]) -> Verdict {
@@ -197,6 +198,34 @@ mod tests {
         assert_eq!(
             seen(|poll| poll.shows = Ok(Shown::Ids(Vec::new()))),
             Verdict::Inconclusive
+        );
+    }
+
+    #[test]
+    fn the_first_poll_that_shows_the_effect_is_the_moment() {
+        let scenario = |plus: &str| {
+            scenario(&format!(
+                "steps:\n  - together:\n      - send: {{ as: first, key: fresh }}\n      - burst: {{ as: edge, like: first, copies: 2, at: {{ when: effect, of: first, spread: [0ms, 2ms] }} }}\nexpect:\n  item-5:\n    - straddled: {{ of: edge, around: {{ when: effect, of: first{plus} }} }}\n"
+            ))
+        };
+        let around = || {
+            let poll = |at: u64, ids: &[&str]| reading(ReadingKind::Poll, ids).taken(at);
+            round([
+                paid("first", "pay_1").at(0, 100),
+                paid("edge", "pay_1").at(49, 60),
+                paid("edge", "pay_1").copy(1).at(51, 60),
+            ])
+            .read(poll(10, &[]).shows(Shown::State(json!({"stock": 3}))))
+            .read(poll(50, &["pay_1"]))
+            .read(poll(90, &["pay_1"]))
+        };
+        let judged = |plus: &str| judged(&scenario(plus), &contract(""), vec![around()]).verdict;
+        assert_eq!(judged(""), Verdict::Pass);
+        assert_eq!(judged(", plus: 20ms"), Verdict::Fail, "both came before it");
+        assert_eq!(
+            judged(", plus: 10% retention"),
+            Verdict::Inconclusive,
+            "nobody knows how long that is"
         );
     }
 }

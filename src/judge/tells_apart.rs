@@ -147,4 +147,43 @@ mod tests {
         assert_eq!(texts(&long("a", 101), &long("b", 101)), Verdict::Fail);
         assert_eq!(texts("still running", "other body"), Verdict::Fail);
     }
+
+    #[test]
+    fn another_media_type_tells_apart_and_another_charset_does_not() {
+        let types = |one: &str, other: &str| {
+            let refused =
+                |step: &str, value: &str| answered(step, 409).header("Content-Type", value);
+            verdict(
+                CLAIM,
+                round([refused("first", one), refused("again", other)]),
+            )
+            .0
+        };
+        let json = "application/json";
+        assert_eq!(types(json, "application/problem+json"), Verdict::Pass);
+        assert_eq!(
+            types(json, "Application/JSON; charset=utf-8"),
+            Verdict::Fail
+        );
+    }
+
+    #[test]
+    fn no_field_for_people_and_no_id_tells_apart() {
+        for name in [
+            "message",
+            "detail",
+            "title",
+            "instance",
+            "id",
+            "error_id",
+            "traceparent",
+        ] {
+            let body = |value: &str| format!("{{\"code\":\"c\",\"{name}\":\"{value}\"}}");
+            let pair = round([
+                answered("first", 409).body(&body("a")),
+                answered("again", 409).body(&body("b")),
+            ]);
+            assert_eq!(verdict(CLAIM, pair).0, Verdict::Fail, "{name}");
+        }
+    }
 }

@@ -3,8 +3,8 @@
 
 use super::ruling::Ruling;
 use super::view::{View, began, got, number, succeeded, time, who};
-use crate::contract::gateway;
-use crate::transcript::{Ending, Exchange, ReadingKind};
+use crate::contract::{gateway, hides_outcome};
+use crate::transcript::{Exchange, ReadingKind};
 
 /// Rules on one round.
 pub(super) fn rule(view: &View<'_>, of: &str) -> Ruling {
@@ -16,7 +16,10 @@ fn one(view: &View<'_>, exchange: &Exchange) -> Ruling {
     if succeeded(exchange) {
         return Ruling::held(format!("{whose}, and was told"));
     }
-    if !is_hidden(exchange) {
+    if exchange.fault.is_some() {
+        return Ruling::void(format!("void: {whose}, which is our own doing"));
+    }
+    if !hides_outcome(exchange) {
         return Ruling::void(format!("void: {whose}, which says that nothing was done"));
     }
     let repeats: Vec<&Exchange> = view
@@ -52,20 +55,6 @@ fn one(view: &View<'_>, exchange: &Exchange) -> Ruling {
     }
 }
 
-/// Whether a client cannot know from it what was done.
-fn is_hidden(exchange: &Exchange) -> bool {
-    if exchange.fault.is_some() {
-        return false;
-    }
-    match &exchange.response {
-        Some(response) => response.status >= 500,
-        None => matches!(
-            exchange.ending,
-            Ending::ClosedByTarget(_) | Ending::TimedOut
-        ),
-    }
-}
-
 /// Whose answer it was, if not the API's.
 fn by(exchange: &Exchange) -> String {
     let gateway = exchange.response.as_ref().and_then(gateway);
@@ -77,6 +66,7 @@ fn retold(view: &View<'_>, exchange: &Exchange, repeats: &[&Exchange]) -> String
     let Some(told) = repeats.iter().find(|other| succeeded(other)) else {
         return match repeats.len() {
             0 => String::new(),
+            1 => "; a retry was not told either".to_owned(),
             tries => format!("; {} retries were not told either", number(tries)),
         };
     };
@@ -97,8 +87,9 @@ fn retold(view: &View<'_>, exchange: &Exchange, repeats: &[&Exchange]) -> String
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::sample::{answered, paid, reading, round, sent, verdict};
-    use crate::transcript::{Ending, Exchange, ReadingKind, Round};
+    use crate::judge::sample::{answered, millis, paid, reading, round, sent, verdict};
+    use crate::scenario::OperationRole;
+    use crate::transcript::{Ending, Exchange, Reading, ReadingKind, Round};
     use crate::verdict::Verdict;
 
     const TOLD: &str = "told: { of: first }";
@@ -139,13 +130,78 @@ mod tests {
     }
 
     #[test]
+    fn retries_that_are_not_told_either_are_counted() {
+        let never = round([
+            answered("first", 504).at(0, 100),
+            answered("again", 504).at(600, 610),
+            answered("again", 409).at(1100, 1110),
+        ])
+        .read(reading(ReadingKind::Early, &["pay_1"]).taken(300))
+        .late(&["pay_1"]);
+        let (hidden, says) = verdict(TOLD, never);
+        assert_eq!(hidden, Verdict::Fail, "{says}");
+        assert!(says.ends_with("two retries were not told either"), "{says}");
+    }
+
+    #[test]
     fn a_success_tells_and_what_we_cut_ourselves_is_no_fault_of_the_target() {
         let (told, _) = verdict(TOLD, tried(paid("first", "pay_1"), &["pay_1"]));
         assert_eq!(told, Verdict::Pass);
-        let (cut, _) = verdict(
+        let (cut, says) = verdict(
             TOLD,
             tried(sent("first").hung_up(50, Some(false)), &["pay_1"]),
         );
         assert_eq!(cut, Verdict::Skip);
+        assert!(says.ends_with("which is our own doing"), "{says}");
+    }
+
+    #[test]
+    fn only_what_was_seen_between_the_failure_and_the_next_try_was_made_by_it() {
+        let judged = |tries: &[(u64, &str)], change: fn(&mut Reading)| {
+            let failed = answered("first", 500).at(0, 100);
+            let tries = tries
+                .iter()
+                .map(|(at, key)| answered("again", 409).key(Some(key)).at(*at, at + 10));
+            let mut seen = reading(ReadingKind::Early, &["pay_1"]).taken(300);
+            change(&mut seen);
+            verdict(TOLD, round(std::iter::once(failed).chain(tries)).read(seen)).0
+        };
+        let unchanged: fn(&mut Reading) = |_| {};
+        let (hidden, unseen) = (Verdict::Fail, Verdict::Inconclusive);
+        assert_eq!(judged(&[], unchanged), hidden);
+        assert_eq!(judged(&[(600, "k")], unchanged), hidden);
+        assert_eq!(judged(&[(150, "o"), (600, "k")], unchanged), hidden);
+        assert_eq!(
+            judged(&[(200, "k"), (600, "k")], unchanged),
+            unseen,
+            "the retry may have made it"
+        );
+        let foreign: [fn(&mut Reading); 4] = [
+            |seen| seen.operation = OperationRole::Other,
+            |seen| seen.marker = "o".to_owned(),
+            |seen| seen.kind = ReadingKind::Before,
+            |seen| seen.at = millis(99),
+        ];
+        for change in foreign {
+            assert_eq!(judged(&[(600, "k")], change), unseen);
+        }
+        assert_eq!(judged(&[(600, "k")], |seen| seen.at = millis(100)), hidden);
+        assert_eq!(judged(&[(300, "k")], unchanged), hidden);
+    }
+
+    #[test]
+    fn how_many_effects_there_are_after_the_retry_is_told() {
+        let (_, says) = verdict(
+            TOLD,
+            tried(answered("first", 504), &["pay_1"]).late(&["pay_1", "pay_2"]),
+        );
+        assert!(says.ends_with("with 2 effects in all"), "{says}");
+        let untold = round([
+            answered("first", 504).at(0, 100),
+            answered("again", 504).at(600, 610),
+        ])
+        .read(reading(ReadingKind::Early, &["pay_1"]).taken(300));
+        let (_, says) = verdict(TOLD, untold);
+        assert!(says.ends_with("; a retry was not told either"), "{says}");
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn rule(view: &View<'_>, of: &str, than: &str, factor: f64) -> Ruling
         }
         sorted.sort();
         // The 99th percentile by the nearest rank.
-        let rank = (sorted.len() * 99).div_ceil(100).max(1) - 1;
+        let rank = (sorted.len() * 99).div_ceil(100) - 1;
         (*times, place) = (sorted[rank].0, Some(sorted[rank].1));
     }
     let [before, during] = slowest;
@@ -56,7 +56,7 @@ pub(super) fn rule(view: &View<'_>, of: &str, than: &str, factor: f64) -> Ruling
 
 #[cfg(test)]
 mod tests {
-    use crate::judge::sample::{paid, round, sent, verdict};
+    use crate::judge::sample::{contract, judged, paid, round, scenario, sent, verdict};
     use crate::verdict::Verdict;
 
     const CLAIM: &str = "unaffected: { of: again, than: first, factor: 10 }";
@@ -98,5 +98,22 @@ mod tests {
         assert_eq!(verdict(CLAIM, lost).0, Verdict::Fail);
         let unmeasured = round([sent("first"), paid("again", "pay_1")]);
         assert_eq!(verdict(CLAIM, unmeasured).0, Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn the_slowest_of_a_few_counts() {
+        let claim = scenario(
+            "steps:\n  - send: { as: first, key: fresh }\n  - send: { as: again, key: fresh-each, times: 3 }\nexpect:\n  item-5:\n    - unaffected: { of: again, than: first, factor: 10 }\n",
+        );
+        let of = |slow: u64| {
+            let first = paid("first", "pay_1").at(0, 50);
+            let again = [50, slow, 50].into_iter().zip(0..);
+            let again =
+                again.map(|(took, copy)| paid("again", "pay_2").copy(copy).at(5_000, 5_000 + took));
+            let round = round(std::iter::once(first).chain(again));
+            judged(&claim, &contract(""), vec![round]).verdict
+        };
+        assert_eq!(of(400), Verdict::Pass);
+        assert_eq!(of(600), Verdict::Fail);
     }
 }

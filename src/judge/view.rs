@@ -3,7 +3,7 @@
 use super::in_front::was_turned_away;
 use super::ruling::{Ruled, Ruling};
 use super::{backends, in_time, reclassify::Reclassified, rule};
-use crate::contract::{Contract, RetentionClock};
+use crate::contract::{Contract, RetentionClock, gateway};
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{
     Amount, Case, Condition, Expectation, PrincipalRole, Quantity, Release, Step, TimeSpan,
@@ -379,6 +379,17 @@ pub(super) fn got(exchange: &Exchange) -> String {
     }
 }
 
+/// Why an answer says nothing of the API, if something in front gave it in the API's place.
+pub(super) fn given_in_front(exchange: &Exchange) -> Option<String> {
+    let response = exchange.response.as_ref()?;
+    let name = gateway(response)?;
+    Some(format!(
+        "{} got {} from {name}, in the place of the API's answer",
+        who(exchange),
+        response.status
+    ))
+}
+
 /// A small number as a word, as in "two payments".
 pub(super) fn number(count: usize) -> String {
     const WORDS: [&str; 11] = [
@@ -402,37 +413,4 @@ pub(super) fn time(time: Duration) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{key_space, reads_for};
-    use crate::scenario::PrincipalRole;
-
-    #[test]
-    fn the_owner_sees_for_those_without_eyes_and_everybody_for_himself() {
-        let owner = PrincipalRole::Owner;
-        for blind in [
-            PrincipalRole::Nobody,
-            PrincipalRole::Wrong,
-            PrincipalRole::Expired,
-            PrincipalRole::ReadOnly,
-        ] {
-            assert!(reads_for(owner, blind), "{}", blind.name());
-            assert!(
-                !reads_for(PrincipalRole::OtherTenant, blind),
-                "{}",
-                blind.name()
-            );
-            assert!(!reads_for(blind, owner), "{}", blind.name());
-        }
-        assert!(!reads_for(owner, PrincipalRole::OtherTenant));
-        assert!(reads_for(
-            PrincipalRole::OtherTenant,
-            PrincipalRole::OtherTenant
-        ));
-        assert!(reads_for(owner, PrincipalRole::OtherSession));
-        assert_eq!(key_space(PrincipalRole::OtherSession), owner);
-        assert_eq!(
-            key_space(PrincipalRole::OtherTenant),
-            PrincipalRole::OtherTenant
-        );
-    }
-}
+mod tests;

@@ -130,7 +130,10 @@ mod tests {
         for topic in ["payload/", "scope/", "auth/", "expiry/", "crash/", "lost/"] {
             assert_eq!(left("${marker}", topic), [] as [String; 0], "{topic}");
         }
-        assert_eq!(left("${marker}", "failure/"), ["failure/hidden"]);
+        assert_eq!(
+            left("${marker}", "failure/"),
+            ["failure/hidden#plain", "failure/hidden#slow"]
+        );
     }
 
     #[test]

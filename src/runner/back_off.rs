@@ -2,6 +2,7 @@
 
 use super::Runner;
 use super::round::{CaseContext, Played, Ran};
+use super::spare::has_no_room;
 use super::world::World;
 use crate::outcome::Meaning;
 use crate::plan::PlannedCase;
@@ -72,8 +73,9 @@ fn asked_pause(exchange: &Exchange) -> Option<Duration> {
 }
 
 impl Runner {
-    /// A round that could show nothing since single requests were turned away for their rate is run
-    /// again, with fewer of them at a time.
+    /// A round that could show nothing since single requests were turned away is run again: for their
+    /// rate, with fewer of them at a time; or for the connections that were open, without those that
+    /// have nothing to do.
     pub(super) async fn once_more<'a>(
         &self,
         planned: &PlannedCase,
@@ -86,15 +88,23 @@ impl Runner {
                 break;
             };
             let case = &planned.scenario.cases[planned.case];
+            let (refused, crowded) = (
+                were_turned_away(case, &ran.round),
+                found_no_room(case, &ran.round),
+            );
             if self.world.is_stopped()
-                || !were_turned_away(case, &ran.round)
+                || !(refused || crowded)
                 || self.so_far(planned, so_far, [&ran.round]).harmed
             {
                 break;
             }
-            self.world.slow_down();
-            let asked = ran.round.exchanges.iter().filter_map(asked_pause).max();
-            tokio::time::sleep(self.world.rest(asked)).await;
+            if refused {
+                self.world.slow_down();
+                let asked = ran.round.exchanges.iter().filter_map(asked_pause).max();
+                tokio::time::sleep(self.world.rest(asked)).await;
+            } else {
+                self.world.spare.give_up();
+            }
             played = context.round(ran.round.number).await;
         }
         played
@@ -107,7 +117,6 @@ const TURNED_AWAY: u32 = 3;
 /// Whether requests that were no part of a burst were turned away for their rate, in a case that is not
 /// about that.
 fn were_turned_away(case: &Case, round: &Round) -> bool {
-    let burst = |name: &str| matches!(case.step(name), Some(Step::Burst { .. }));
     let provokes = case.leaves().any(|step| {
         matches!(
             step,
@@ -119,8 +128,20 @@ fn were_turned_away(case: &Case, round: &Round) -> bool {
     });
     !provokes
         && round.exchanges.iter().any(|exchange| {
-            exchange.outcome.is_within(Meaning::RateLimited.into()) && !burst(&exchange.step)
+            exchange.outcome.is_within(Meaning::RateLimited.into())
+                && !is_burst(case, &exchange.step)
         })
+}
+
+/// Whether a request that was no part of a burst found no room, while nothing was ended on purpose.
+fn found_no_room(case: &Case, round: &Round) -> bool {
+    let mut alone = round.exchanges.iter();
+    round.hooks.is_empty()
+        && alone.any(|exchange| has_no_room(exchange) && !is_burst(case, &exchange.step))
+}
+
+fn is_burst(case: &Case, step: &str) -> bool {
+    matches!(case.step(step), Some(Step::Burst { .. }))
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@ use super::insist::Hidden;
 use super::probe::{self, Counted, Subject};
 use super::round::{CaseContext, RoundRun, locked};
 use super::sighting::{ProbeSeen, mentions_request};
+use super::spare::has_no_room;
 use super::spec::Spec;
 use super::world::{BaselineKey, Cast, World};
-use crate::scenario::{Case, Key, Marker, PrincipalRole, Request, Scenario};
+use crate::scenario::{Case, Check, Expectation, Key, Marker, PrincipalRole, Request, Scenario};
 use crate::target::operation::Operation;
 use crate::transcript::{Ending, Exchange, Latency};
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub(super) struct Baseline {
     pub(super) natural: bool,
     /// The effect was there well before the answer: the work goes on after the write.
     pub(super) writes_early: bool,
-    /// The first answer hid what was done, and a retry was told.
+    /// The first answer hid what was done.
     pub(super) hidden: Option<Hidden>,
     /// What happened on the way, for whoever holds the target file against it.
     pub(super) seen: Seen,
@@ -55,6 +56,19 @@ pub(super) struct Seen {
 }
 
 impl Baseline {
+    /// Why a case shows nothing that stands on it. That what was carried out is never told is no reason
+    /// where a case is about just that.
+    pub(super) fn broken_for(&self, scenario: &Scenario) -> Option<String> {
+        let is_never_told = self
+            .hidden
+            .as_ref()
+            .is_some_and(|hidden| hidden.told_after.is_none());
+        let asks =
+            |(_, expectation): &(_, Expectation)| matches!(expectation.check, Check::Told { .. });
+        let is_about_it = is_never_told && scenario.expect.iter().any(asks);
+        self.broken.clone().filter(|_| !is_about_it)
+    }
+
     /// What a reader must know of an operation that works.
     pub(super) fn told(&self, operation: &str) -> Vec<String> {
         let mut told = Vec::new();
@@ -63,9 +77,15 @@ impl Baseline {
             told_after,
         }) = &self.hidden
         {
+            let again = match told_after {
+                Some(after) => format!(
+                    "the same again {:.1} s later was told the result",
+                    after.as_secs_f64()
+                ),
+                None => "the same again was never told the result".to_owned(),
+            };
             told.push(format!(
-                "{operation}: a first request with a fresh key was answered {answered}, although it was carried out; the same again {:.1} s later was told the result",
-                told_after.as_secs_f64()
+                "{operation}: a first request with a fresh key was answered {answered}, although it was carried out; {again}"
             ));
         }
         let status = self
@@ -140,6 +160,16 @@ pub(super) async fn found_broken(world: &World, key: &BaselineKey) -> Option<Str
 }
 
 async fn measure(world: &World, key: &BaselineKey) -> Baseline {
+    let (baseline, no_room) = measured(world, key).await;
+    if !no_room {
+        return baseline;
+    }
+    world.spare.give_up();
+    measured(world, key).await.0
+}
+
+/// The baseline, and whether it failed since the target turned a connection away.
+async fn measured(world: &World, key: &BaselineKey) -> (Baseline, bool) {
     let cast = Cast::alone(&key.operation);
     let (scenario, case) = (Scenario::blank(), Case::default());
     let context = CaseContext::new(world, cast, &scenario, &case);
@@ -149,7 +179,9 @@ async fn measure(world: &World, key: &BaselineKey) -> Baseline {
     if let Err(why) = measuring.all(&mut baseline).await {
         baseline.broken = Some(why);
     }
-    baseline
+    let no_room =
+        baseline.broken.is_some() && locked(&run.record).exchanges.iter().any(has_no_room);
+    (baseline, no_room)
 }
 
 /// Requests whose outcome is known beforehand.
@@ -197,7 +229,7 @@ impl Measuring<'_> {
         baseline.seen.first = self.exchange("first").ok();
         let (answered, seen_early) = sent?;
         baseline.writes_early = seen_early;
-        let mut took = vec![took(&answered)];
+        let mut took = vec![self.slowest("first")];
         let own = locked(&self.run.counted)
             .first()
             .cloned()
@@ -277,7 +309,7 @@ impl Measuring<'_> {
         baseline.natural =
             !succeeded || (identity(&again).is_some() && identity(&again) == identity(answered));
         if succeeded {
-            took.push(self::took(&again));
+            took.push(self.slowest("second"));
         }
         Ok(())
     }
@@ -300,13 +332,12 @@ impl Measuring<'_> {
             let sent = self.send_insisting(&change, &spec).await;
             let changed = sent.and_then(|_| self.exchange("change")).ok();
             baseline.seen.change.clone_from(&changed);
-            if let Some(changed) = changed.filter(|changed| {
-                changed
-                    .response
-                    .as_ref()
-                    .is_some_and(|response| response.success)
-            }) {
-                took.push(self::took(&changed));
+            let is_taken = |changed: Exchange| {
+                let response = changed.response.as_ref();
+                response.is_some_and(|response| response.success)
+            };
+            if changed.is_some_and(is_taken) {
+                took.push(self.slowest("change"));
                 return Ok(());
             }
         }
@@ -315,8 +346,8 @@ impl Measuring<'_> {
         self.nothing_foreign(operation, &spec, baseline).await?;
         let sent = Box::pin(self.send(&third, &spec, operation, baseline)).await;
         baseline.seen.third = self.exchange("third").ok();
-        let (third, _) = sent?;
-        took.push(self::took(&third));
+        sent?;
+        took.push(self.slowest("third"));
         Ok(())
     }
 
@@ -345,6 +376,17 @@ impl Measuring<'_> {
             .last_of(step)
             .cloned()
             .ok_or_else(|| format!("`{step}` was not sent"))
+    }
+
+    /// How long a request takes by the slowest of its attempts: one that was given up shows it, and not
+    /// the replay after it.
+    fn slowest(&self, step: &str) -> Duration {
+        locked(&self.run.record)
+            .of(step)
+            .filter(|attempt| attempt.ending != Ending::TimedOut)
+            .map(took)
+            .max()
+            .unwrap_or_default()
     }
 
     /// Sends a request that must succeed, and says whether its effect was there well before its answer.

@@ -10,7 +10,7 @@ use super::wire::{self, Hold, Releaser};
 use crate::outcome::Outcome;
 use crate::scenario::{Release, Request};
 use crate::transcript::{BurstFacts, Technique, most_in_flight};
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
 
@@ -59,11 +59,10 @@ pub(super) async fn burst(
     }
     let (prepared, technique) = prepared?;
     let releasers: Vec<Releaser> = prepared.iter().filter_map(Prepared::releaser).collect();
+    // What is never let go would never finish.
+    let finished = futures::future::join_all(prepared.into_iter().map(|own| finish(run, own)));
     let let_go = let_go(run, request, releasers);
-    let finished =
-        futures::future::join_all(prepared.into_iter().map(|prepared| finish(run, prepared)));
-    let (spread, _) = futures::future::join(let_go, finished).await;
-    let spread = spread?;
+    let (spread, _) = futures::future::try_join(let_go, finished.map(Ok)).await?;
     let mut record = locked(&run.record);
     let in_flight = most_in_flight(record.of(&request.name));
     if copies >= 2 && in_flight < 2 && request.at.is_none() {

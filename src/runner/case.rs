@@ -93,7 +93,9 @@ impl Runner {
         let mut baselines: Vec<(OperationRole, BaselineKey, Baseline)> = Vec::new();
         for (role, key) in needed_baselines(planned) {
             let measured = baseline(world, key.clone()).await;
-            transcript.broken.extend(measured.broken.clone());
+            transcript
+                .broken
+                .extend(measured.broken_for(&planned.scenario));
             baselines.push((role, key, measured));
         }
         if rechecks(planned) {

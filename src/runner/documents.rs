@@ -48,6 +48,7 @@ impl World {
             chunked: false,
             upper_case_headers: false,
             intent: Vec::new(),
+            certificate: None,
             signer: None,
         };
         let fetched = self.fetch(&asked, self.target.timeout).await?;

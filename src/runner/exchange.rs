@@ -284,7 +284,7 @@ pub(super) async fn finish(run: &RoundRun<'_>, prepared: Prepared) {
         .as_ref()
         .is_none_or(|response| response.status >= 500);
     if let Some(connection) = done.connection.filter(|_| !failed) {
-        world.keep(&endpoint, connection);
+        world.spare.keep(&endpoint, connection);
     }
     let early = hold == Hold::LastByte && exchange.times.sent.is_none();
     if early && exchange.response.is_some() {

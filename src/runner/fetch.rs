@@ -3,6 +3,7 @@
 
 use super::sign::sign_for_sender;
 use super::world::World;
+use crate::target::principal::Certificate;
 use crate::target::render::Rendered;
 use crate::target::selector::Answer;
 use std::time::Duration;
@@ -65,7 +66,12 @@ impl World {
         let url = format!("{}{}", rendered.origin, rendered.path_and_query);
         let method = reqwest::Method::from_bytes(rendered.method.as_bytes())
             .map_err(|_| format!("`{}` is no method", rendered.method))?;
-        let mut request = self.fetcher.request(method, &url).timeout(timeout);
+        let certificate = rendered.certificate.as_ref().map(Certificate::name);
+        let fetcher = self
+            .fetchers
+            .get(&certificate)
+            .ok_or("the certificate of this caller is not known")?;
+        let mut request = fetcher.request(method, &url).timeout(timeout);
         for (name, value) in &rendered.headers {
             request = request.header(name.as_str(), value.as_slice());
         }

@@ -6,10 +6,10 @@ use super::exchange;
 use super::probe::{self, Subject};
 use super::round::locked;
 use super::spec::Spec;
-use crate::contract::gateway;
+use crate::contract::{gateway, hides_outcome};
 use crate::outcome::Meaning;
 use crate::scenario::Request;
-use crate::transcript::{Ending, Exchange, Response};
+use crate::transcript::{Exchange, Response};
 use std::time::{Duration, Instant};
 
 /// How often a request that is turned away is sent again.
@@ -25,8 +25,8 @@ const EVERY: Duration = Duration::from_millis(500);
 pub(super) struct Hidden {
     /// What it was answered, in words.
     pub(super) answered: String,
-    /// How long after it a retry was told.
-    pub(super) told_after: Duration,
+    /// How long after it a retry was told; `None` where none was.
+    pub(super) told_after: Option<Duration>,
 }
 
 impl Measuring<'_> {
@@ -48,7 +48,7 @@ impl Measuring<'_> {
             attempt += 1;
         }
         let first = self.exchange(&request.name)?;
-        if !is_hidden(&first) || spec.key.value.is_none() {
+        if !hides_outcome(&first) || spec.key.value.is_none() {
             return Ok(None);
         }
         let made = self.is_made(spec).await;
@@ -59,15 +59,16 @@ impl Measuring<'_> {
             exchange::one(self.run, request, spec, 0, attempt, None).await?;
             attempt += 1;
             let again = self.exchange(&request.name)?;
-            if again.response.as_ref().is_some_and(|own| own.success) {
-                return Ok(made.then(|| Hidden {
-                    answered: says(&first),
-                    told_after: began.elapsed(),
-                }));
+            let is_told = again.response.as_ref().is_some_and(|own| own.success);
+            let is_open = hides_outcome(&again) || again.outcome.may_be(Meaning::InFlight);
+            if !is_told && is_open && began.elapsed() <= patience && !world.is_stopped() {
+                continue;
             }
-            if !is_hidden(&again) || began.elapsed() > patience || world.is_stopped() {
-                return Ok(None);
-            }
+            let hidden = made.then(|| Hidden {
+                answered: says(&first),
+                told_after: is_told.then(|| began.elapsed()),
+            });
+            return Ok(hidden.filter(|_| is_told || !world.is_stopped()));
         }
     }
 
@@ -101,17 +102,6 @@ impl Measuring<'_> {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         false
-    }
-}
-
-/// Whether a client cannot know from it what was done.
-fn is_hidden(exchange: &Exchange) -> bool {
-    match &exchange.response {
-        Some(response) => response.status > 500,
-        None => matches!(
-            exchange.ending,
-            Ending::ClosedByTarget(_) | Ending::TimedOut
-        ),
     }
 }
 

@@ -11,6 +11,7 @@ use super::wire::{self, Connection, Controls, Flight, Hold, Outgoing};
 use super::world::endpoint;
 use crate::outcome::Outcome;
 use crate::scenario::{Close, Fault, FirstSent, Request, ResponsePart};
+use crate::target::principal::Certificate;
 use crate::target::render::{RenderError, Rendered};
 use crate::transcript::{Delivery, Ending, Exchange, KeyUsed, SentRequest, Times};
 use bytes::Bytes;
@@ -110,7 +111,8 @@ pub(super) async fn make(
         rendered.headers.push(asks);
     }
     world.check_host(&rendered.origin)?;
-    let (endpoint, authority) = endpoint(&rendered.origin)?;
+    let (mut endpoint, authority) = endpoint(&rendered.origin)?;
+    endpoint.certificate = rendered.certificate.as_ref().map(Certificate::name);
     let fault = request.fault.clone();
     let on_the_wire = fault
         .as_ref()

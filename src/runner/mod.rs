@@ -38,6 +38,7 @@ mod sighting;
 mod sign;
 mod signals;
 mod sink;
+mod spare;
 mod spec;
 mod timing;
 mod token;
@@ -304,7 +305,7 @@ impl Runner {
         for base in &self.world.bases {
             let (endpoint, _) = world::endpoint(base.as_str())?;
             match self.world.connect(&endpoint, true).await {
-                Ok(connection) => self.world.keep(&endpoint, connection),
+                Ok(connection) => self.world.spare.keep(&endpoint, connection),
                 Err(unreachable) => {
                     return Err(format!(
                         "the target at {base} cannot be reached: {}",

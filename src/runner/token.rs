@@ -226,6 +226,7 @@ impl World {
     /// A login of the target file's own, which bears no credentials but what stands in it.
     fn asked_by(&self, principal: &Principal, request: &Request) -> Result<Rendered, String> {
         let stranger = Principal {
+            certificate: principal.certificate.clone(),
             vars: principal.vars.clone(),
             ..Principal::default()
         };
@@ -289,6 +290,7 @@ impl World {
             chunked: false,
             upper_case_headers: false,
             intent: Vec::new(),
+            certificate: principal.certificate.clone(),
             signer: None,
         })
     }

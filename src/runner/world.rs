@@ -11,6 +11,7 @@ use super::ledger::Ledger;
 use super::mask::Masker;
 use super::server::ManagedServer;
 use super::sink::Receiver;
+use super::spare::Spare;
 use super::token::Tokens;
 use super::vantage::{Agreement, Vantage};
 use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
@@ -100,7 +101,8 @@ pub(super) struct World {
     pub(super) baselines:
         tokio::sync::Mutex<HashMap<BaselineKey, std::sync::Arc<tokio::sync::OnceCell<Baseline>>>>,
     pub(super) chosen: tokio::sync::Mutex<HashMap<(String, String), Result<Variant, String>>>,
-    pub(super) fetcher: reqwest::Client,
+    /// By the name of the certificate that each shows.
+    pub(super) fetchers: BTreeMap<Option<String>, reqwest::Client>,
     pub(super) server: ManagedServer,
     /// The target's OpenAPI document, once it is read.
     pub(super) openapi: tokio::sync::OnceCell<Result<std::sync::Arc<Document>, String>>,
@@ -109,7 +111,7 @@ pub(super) struct World {
     pub(super) folder: PathBuf,
     pub(super) allow_hosts: Vec<String>,
     pub(super) wire: Wire,
-    idle: Mutex<Vec<(Endpoint, Connection, Instant)>>,
+    pub(super) spare: Spare,
     started: Instant,
     /// How long before that an earlier half of the run began.
     before: Duration,
@@ -221,8 +223,15 @@ impl World {
             HttpVersion::Http2 => Version::Http2,
         };
         let wire = Wire::new(setup.tls, version).map_err(|error| RunError(error.to_string()))?;
-        let fetcher = client(wire.tls_of_others())
-            .map_err(|error| RunError(format!("no HTTP client: {error}")))?;
+        let fetcher = |certificate| {
+            client(wire.tls_of_others(certificate))
+                .map_err(|error| RunError(format!("no HTTP client: {error}")))
+        };
+        let fetchers = wire
+            .certificates()
+            .map(|name| Ok((Some(name.clone()), fetcher(Some(name))?)))
+            .chain([fetcher(None).map(|own| (None, own))])
+            .collect::<Result<BTreeMap<_, _>, RunError>>()?;
         let receiver = setup.target.sink.as_ref().map(Receiver::bind).transpose()?;
         let vantage = setup.agreement.map(Vantage::new).transpose();
         let vantage = vantage.map_err(RunError)?;
@@ -246,14 +255,14 @@ impl World {
             target: setup.target,
             contracts: setup.contracts,
             bases,
-            fetcher,
+            fetchers,
             server: ManagedServer::default(),
             openapi: tokio::sync::OnceCell::new(),
             receiver,
             folder: setup.folder,
             allow_hosts: setup.allow_hosts,
             wire,
-            idle: Mutex::new(Vec::new()),
+            spare: Spare::new(),
             started: Instant::now(),
             before: run_started.elapsed().unwrap_or_default(),
             run: origin.run,
@@ -479,10 +488,7 @@ impl World {
     /// The target was ended, or started again: what was known of its connections is of the past.
     pub(super) fn forget_connections(&self) {
         self.doubt_logins();
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.spare.clear();
         *self.refusals.lock().unwrap_or_else(PoisonError::into_inner) = Refusals::default();
     }
 
@@ -492,15 +498,8 @@ impl World {
         endpoint: &Endpoint,
         new: bool,
     ) -> Result<Connection, super::wire::Unreachable> {
-        // Servers close idle connections after some seconds; one that is about to be closed would
-        // lose a request that nobody meant to lose.
-        const FRESH: Duration = Duration::from_millis(1500);
-        if !new {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            idle.retain(|(_, connection, since)| since.elapsed() < FRESH && connection.is_open());
-            if let Some(at) = idle.iter().position(|(own, ..)| own == endpoint) {
-                return Ok(idle.swap_remove(at).1);
-            }
+        if !new && let Some(connection) = self.spare.take(endpoint) {
+            return Ok(connection);
         }
         let patience = self.target.limits.patience.min(Duration::from_secs(10));
         let connected = self.wire.connect(endpoint, patience).await;
@@ -513,14 +512,6 @@ impl World {
             }
         }
         connected
-    }
-
-    /// Keeps a connection for later.
-    pub(super) fn keep(&self, endpoint: &Endpoint, connection: Connection) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < 200 {
-            idle.push((endpoint.clone(), connection, Instant::now()));
-        }
     }
 
     /// The base URL to send to: the first, or each in turn.
@@ -570,5 +561,11 @@ pub(super) fn endpoint(origin: &str) -> Result<(Endpoint, String), String> {
         Some(port) => format!("{}:{port}", url.host_str().unwrap_or_default()),
         None => url.host_str().unwrap_or_default().to_owned(),
     };
-    Ok((Endpoint { scheme, host, port }, authority))
+    let endpoint = Endpoint {
+        scheme,
+        host,
+        port,
+        certificate: None,
+    };
+    Ok((endpoint, authority))
 }

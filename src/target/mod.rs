@@ -46,6 +46,7 @@ use key::KeyPlace;
 use operation::Fixture;
 use operation::Operation;
 use placeholder::Template;
+use principal::Certificate;
 use principal::Principal;
 use principal::Role;
 use request::Pair;
@@ -165,9 +166,7 @@ pub struct Tls {
     /// Certificate authorities beside the system's.
     pub ca: Option<String>,
     /// The client's certificate.
-    pub cert: Option<String>,
-    /// The client's key.
-    pub key: Option<String>,
+    pub certificate: Option<Certificate>,
     /// Whether the server's certificate is checked; `false` on loopback only.
     pub verify: bool,
 }
@@ -176,8 +175,7 @@ impl Default for Tls {
     fn default() -> Self {
         Tls {
             ca: None,
-            cert: None,
-            key: None,
+            certificate: None,
             verify: true,
         }
     }

@@ -73,6 +73,22 @@ impl fmt::Display for Role {
     }
 }
 
+/// A client certificate. Paths are relative to the target file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Certificate {
+    /// The file of the chain, in PEM.
+    pub chain: String,
+    /// The file of its key, in PEM.
+    pub key: String,
+}
+
+impl Certificate {
+    /// By which it is told from others.
+    pub fn name(&self) -> String {
+        format!("{} with {}", self.chain, self.key)
+    }
+}
+
 /// One caller.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Principal {
@@ -88,6 +104,8 @@ pub struct Principal {
     pub token: Option<Token>,
     /// How all of this caller's requests are signed.
     pub signing: Option<Signing>,
+    /// The certificate that this caller shows instead of the target's.
+    pub certificate: Option<Certificate>,
     /// Variables that replace the target's for this caller.
     pub vars: BTreeMap<String, Tree>,
 }
@@ -104,5 +122,6 @@ impl Principal {
             || self.headers.iter().any(|pair| named(pair) || secret(pair))
             || self.query.iter().any(secret)
             || self.signing.is_some()
+            || self.certificate.is_some()
     }
 }

@@ -70,7 +70,7 @@ impl Selector {
             let path = XmlPath::parse(text);
             return path.map(Selector::Xml).map_err(|why| {
                 SelectorError::new(format!("the XML path `{text}` is not understood: {why}"))
-                    .help("/a/b, //b, * for any name, and text() or @name at the end")
+                    .help("/a/b, //b, b[2], * for any name, and text() or @name at the end")
             });
         }
         let named = |name: &str| (!name.is_empty()).then(|| name.to_string());
@@ -275,8 +275,8 @@ mod tests {
     #[test]
     fn what_is_no_selector_is_refused_by_name() {
         assert_eq!(
-            Selector::parse("//a[1]").expect_err("XPath").message,
-            "the XML path `//a[1]` is not understood: `a[1]` is no plain name"
+            Selector::parse("//a[last()]").expect_err("XPath").message,
+            "the XML path `//a[last()]` is not understood: `[last()]` is no number from 1 on"
         );
         assert!(Selector::parse("body").expect_err("unknown").help.is_some());
         assert!(Selector::parse("header.").is_err());

@@ -112,4 +112,16 @@ mod tests {
         assert!(matches!(pause("soon", None), Pause::Unsound));
         assert!(matches!(pause("-1", None), Pause::Unsound));
     }
+
+    #[test]
+    fn what_only_looks_like_a_date_is_none() {
+        for text in [
+            "Sun, 00 Nov 1994 08:49:37 GMT",
+            "Sun, 32 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 UTC",
+            "Sun, 06 Nov 1994 08:49:37 GMT +1",
+        ] {
+            assert_eq!(http_date(text), None, "{text}");
+        }
+    }
 }

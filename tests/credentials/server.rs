@@ -25,6 +25,13 @@ pub struct Book {
     pub refused: u32,
 }
 
+impl Book {
+    /// How many payments were made.
+    pub fn paid(&self) -> usize {
+        self.payments.len()
+    }
+}
+
 /// The API.
 pub struct Api {
     pub book: Mutex<Book>,
@@ -34,6 +41,8 @@ pub struct Api {
     says: Option<Duration>,
     /// How many requests a token is good for.
     uses: u32,
+    /// Nobody reaches it but by the certificate of `app`, so that a token needs no secret.
+    certified: bool,
 }
 
 impl Api {
@@ -43,6 +52,15 @@ impl Api {
             admits,
             says: Some(Duration::from_secs(60)),
             uses: u32::MAX,
+            certified: false,
+        }
+    }
+
+    /// It knows its clients by their certificates.
+    pub fn certified(self) -> Api {
+        Api {
+            certified: true,
+            ..self
         }
     }
 
@@ -121,11 +139,17 @@ async fn handle(State(api): State<Arc<Api>>, request: Request) -> Response {
         };
     }
     if path == "/oauth/token" {
-        let asks = String::from_utf8_lossy(&body).contains("grant_type=client_credentials");
+        let form = String::from_utf8_lossy(&body);
+        let asks = form.contains("grant_type=client_credentials");
         // `app:sec%2Fret-of-the-app`, as RFC 6749 has it.
         let known = "Basic YXBwOnNlYyUyRnJldC1vZi10aGUtYXBw";
-        let basic = header(&parts, "authorization") == Some(known);
-        return match asks && basic {
+        let is_known = match (api.certified, header(&parts, "authorization")) {
+            // RFC 8705, section 2: the client names itself, and its certificate proves it.
+            (true, None) => form.contains("client_id=app") && !form.contains("client_secret"),
+            (false, Some(basic)) => basic == known,
+            _ => false,
+        };
+        return match asks && is_known {
             true => api.give(),
             false => answer(401, &json!({ "error": "invalid_client" })),
         };

@@ -120,13 +120,7 @@ impl Subject {
         let own = match self {
             Subject::Client(_) => Trial::default(),
             Subject::Correct => Trial::default(),
-            Subject::Flawed(flaw) => Trial {
-                options: Options {
-                    flaws: flaw.into(),
-                    ..Options::default()
-                },
-                ..Trial::default()
-            },
+            Subject::Flawed(flaw) => Trial::with(flaw)?,
             Subject::Allowed(variant) => Trial::of(variant)?,
             Subject::Unpromised(variant) => Trial {
                 contract: Some(target::unpromising(variant)?),

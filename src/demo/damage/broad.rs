@@ -154,6 +154,7 @@ pub(super) const REPLAYS_WITH_500: &[&str] = &[
     "expiry/kept/item-4/outcome-never:again",
     "expiry/slow/item-4/keeps:retention",
     "expiry/slow/item-4/outcome-never:again",
+    "failure/hidden#*/item-7/recovered:again",
     "key/odd#at-255/item-4/outcome-never:first+again",
     "key/odd#one/item-4/outcome-never:first+again",
     "key/odd#path/item-4/outcome-never:first+again",

@@ -44,6 +44,24 @@ async fn what_was_made_shows_late_where_lists_lag() {
 }
 
 #[tokio::test]
+async fn what_is_given_up_beforehand_is_done_at_the_second_try_only() {
+    let api = behaving(Manners {
+        gives_up_beforehand: true,
+        ..Manners::default()
+    })
+    .await;
+    let slow = Send::payment("k", "r").slow();
+    let first = api.send(&slow).await;
+    assert_eq!(first.status, StatusCode::GATEWAY_TIMEOUT);
+    assert_eq!(api.payments("r").await, 0);
+    assert_eq!(api.send(&slow).await.status, StatusCode::CREATED);
+    assert!(api.send(&slow).await.is_replay());
+    assert_eq!(api.payments("r").await, 1);
+    let quick = api.send(&Send::payment("quick", "quick")).await;
+    assert_eq!(quick.status, StatusCode::CREATED);
+}
+
+#[tokio::test]
 async fn each_answer_has_a_cookie_of_its_own() {
     let api = behaving(Manners {
         cookies: true,

@@ -308,13 +308,13 @@ async fn the_other_terms_are_kept() {
     assert_eq!(again.json()["replayed"], true);
 }
 
-#[tokio::test]
-async fn a_key_goes_with_the_date_of_its_first_sending_where_the_policy_says_so() {
+/// Wants the date of the first sending with each key.
+fn dating() -> Policy {
     let rejected = |status| Refusal {
         headers: vec![("X-Result".to_owned(), Said::Text("rejected".to_owned()))],
         ..Refusal::of(status)
     };
-    let api = keeping(Policy {
+    Policy {
         key: KeyPolicy {
             first_sent: Some(FirstSent {
                 header: "First-Sent".to_owned(),
@@ -326,13 +326,40 @@ async fn a_key_goes_with_the_date_of_its_first_sending_where_the_policy_says_so(
         missing: Unkeyed::Execute,
         expired: Expired::Refuse(rejected(412)),
         ..own()
-    })
-    .await;
-    let ago = |hours: u64| {
-        let date = std::time::SystemTime::now() - Duration::from_secs(3600 * hours);
-        httpdate::fmt_http_date(date)
-    };
-    let dated = |key: &str, date: &str| Send::payment(key, "r").set("first-sent", date);
+    }
+}
+
+/// The date of so many hours ago.
+fn ago(hours: u64) -> String {
+    let date = std::time::SystemTime::now() - Duration::from_secs(3600 * hours);
+    httpdate::fmt_http_date(date)
+}
+
+fn dated(key: &str, date: &str) -> Send {
+    Send::payment(key, "r").set("first-sent", date)
+}
+
+#[tokio::test]
+async fn flawed_dates_let_a_key_in_that_is_too_old_or_has_none() {
+    for flaw in [Flaw::CountsAgeFromArrival, Flaw::IgnoresFirstSent] {
+        let api = Subject::new(Options {
+            policy: dating(),
+            flaws: flaw.into(),
+            ..Options::default()
+        })
+        .await;
+        let too_old = api.send(&dated("a", &ago(25))).await;
+        assert_eq!(too_old.status, StatusCode::CREATED, "{}", flaw.name());
+        for wrong in [Send::payment("b", "r"), dated("c", "yesterday")] {
+            let is_let_in = api.send(&wrong).await.status == StatusCode::CREATED;
+            assert_eq!(is_let_in, flaw == Flaw::IgnoresFirstSent);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_goes_with_the_date_of_its_first_sending_where_the_policy_says_so() {
+    let api = keeping(dating()).await;
     let bare = Send::payment("unused", "r").without("idempotency-key");
     for (send, status, problem) in [
         (Send::payment("a", "r"), 400, "date-missing"),

@@ -43,7 +43,7 @@ const PLAIN: Variant = Variant {
 const RACES: &[&str] = &["race/burst", "race/during", "race/edge"];
 
 /// Every variant, by its number.
-pub static VARIANTS: [Variant; 52] = [
+pub static VARIANTS: [Variant; 53] = [
     Variant {
         id: "V01",
         name: "refuses-losers",
@@ -264,6 +264,15 @@ pub static VARIANTS: [Variant; 52] = [
         says: "Does not store a 500 that had no effect: the next attempt runs.",
         sources: &["contract stripe-v2", "contract checkout"],
         upsets: &["failure/error", "failure/after-effect"],
+        ..PLAIN
+    },
+    Variant {
+        id: "V13",
+        name: "gives-up-beforehand",
+        says: "Answers 504 to a slow request that it passes on to nobody: the next attempt runs.",
+        sources: &["RFC 9110, section 15.6.5"],
+        upsets: &["failure/hidden", "race/during", "replay/exact"],
+        change: |demo| demo.manners.gives_up_beforehand = true,
         ..PLAIN
     },
     Variant {

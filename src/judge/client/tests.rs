@@ -1,6 +1,7 @@
 //! Pauses and waits are judged by written attempts: what varies, what grows, what is too little.
 
 mod attempts;
+mod grouping;
 
 use super::judge;
 use crate::contract::{self, Contract};

@@ -1,3 +1,7 @@
+//! Tests of statements of the documents.
+
+mod statements;
+
 use crate::judge::Documented;
 use crate::judge::sample::{
     answered, contract, expecting, judged_with, paid, round, sent, transcript,

@@ -1,5 +1,7 @@
 //! Tests of counted effects: what holds, what breaks, and what shows nothing.
 
+mod whose;
+
 use crate::judge::sample::{
     answered, contract, demo, expecting, judged, judged_with, paid, probe, reading, round,
     scenario, sent, transcript, verdict,

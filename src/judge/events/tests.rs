@@ -1,6 +1,6 @@
-use crate::judge::sample::{delivered, paid, round, verdict};
-use crate::scenario::Receiving;
-use crate::transcript::{EventDelivery, Round};
+use crate::judge::sample::{delivered, millis, paid, reading, round, sent, verdict};
+use crate::scenario::{OperationRole, Receiving};
+use crate::transcript::{EventDelivery, ReadingKind, Round};
 use crate::verdict::Verdict;
 
 const TAKEN: &str = "events: { taken: { at-least: 1 } }";
@@ -176,4 +176,111 @@ fn an_order_is_that_of_the_requests() {
     assert_eq!(broken, Verdict::Fail);
     assert_eq!(reason, "the events of the requests came in the order 2, 1");
     assert_eq!(judged(vec![of("m1", "e1")]).0, Verdict::Inconclusive);
+}
+
+#[test]
+fn an_event_of_another_operation_is_not_counted() {
+    let other = || EventDelivery {
+        operation: OperationRole::Other,
+        ..delivered("evt_2")
+    };
+    assert_eq!(
+        judged(ONE_ID, vec![delivered("evt_1"), other()]).0,
+        Verdict::Pass
+    );
+    assert_eq!(judged(TAKEN, vec![other()]).0, Verdict::Fail);
+}
+
+#[test]
+fn a_bound_is_kept_by_just_as_many_and_broken_by_one_more_or_less() {
+    let two = || vec![delivered("evt_1"), delivered("evt_2")];
+    for (what, least, most) in [("ids", 3, 1), ("deliveries", 3, 1), ("taken", 3, 1)] {
+        let of = |bound: &str| judged(&format!("events: {{ {what}: {{ {bound} }} }}"), two()).0;
+        assert_eq!(of("at-least: 2"), Verdict::Pass, "{what}");
+        assert_eq!(of("at-most: 2"), Verdict::Pass, "{what}");
+        assert_eq!(of(&format!("at-least: {least}")), Verdict::Fail, "{what}");
+        assert_eq!(of(&format!("at-most: {most}")), Verdict::Fail, "{what}");
+    }
+}
+
+#[test]
+fn how_long_nothing_came_again_is_told_up_to_the_last_reading() {
+    let refused = EventDelivery {
+        received: Receiving::Error,
+        ..delivered("evt_1")
+    };
+    let early = reading(ReadingKind::Early, &["pay_1"]).taken(100);
+    let mut round = after(vec![refused]).read(early);
+    let (_, reason) = verdict(TAKEN, round.clone());
+    assert!(reason.ends_with("and none again within 60 s"), "{reason}");
+    round.deliveries[0].at = millis(60_000);
+    let (_, reason) = verdict(TAKEN, round);
+    assert!(reason.ends_with("one delivery came"), "{reason}");
+}
+
+#[test]
+fn the_order_is_judged_by_the_events_of_requests_that_were_answered() {
+    let requests = |answered_second: bool| {
+        let one = paid("first", "pay_1").at(0, 10);
+        let two = if answered_second {
+            paid("again", "pay_2").at(20, 30)
+        } else {
+            sent("again").at(20, 30)
+        };
+        let mut again = paid("again", "pay_1").copy(1).at(40, 50);
+        again.marker = "m1".to_owned();
+        let mut round = round([one, two, again]);
+        for (exchange, marker) in round.exchanges.iter_mut().zip(["m1", "m2", "m1"]) {
+            exchange.marker = marker.to_owned();
+            exchange.marker_name = "main".to_owned();
+        }
+        round
+    };
+    let of = |marker: &str, operation: OperationRole| EventDelivery {
+        marker: marker.to_owned(),
+        operation,
+        ..delivered("e")
+    };
+    let (own, other) = (OperationRole::Subject, OperationRole::Other);
+    let judged = |mut round: Round, came: Vec<EventDelivery>| {
+        round.deliveries = came;
+        verdict("events: { ordered: true }", round).0
+    };
+    let in_order = || vec![of("m1", own), of("m2", own)];
+    assert_eq!(judged(requests(true), in_order()), Verdict::Pass);
+    let mut more = requests(true);
+    let mut elsewhere = paid("other", "pay_9").at(60, 70);
+    elsewhere.marker = "o".to_owned();
+    elsewhere.marker_name = "other".to_owned();
+    more.exchanges.push(elsewhere);
+    assert_eq!(
+        judged(more, in_order()),
+        Verdict::Pass,
+        "nobody waits for its event"
+    );
+    assert_eq!(
+        judged(
+            requests(true),
+            vec![of("m2", other), of("m1", own), of("m2", own)]
+        ),
+        Verdict::Pass,
+        "an event of another operation has no place in it"
+    );
+    assert_eq!(
+        judged(requests(true), vec![of("m2", own), of("m1", own)]),
+        Verdict::Fail,
+        "the repeat of the first one does not make it the later one"
+    );
+    assert_eq!(
+        judged(requests(false), vec![of("m2", own), of("m1", own)]),
+        Verdict::Inconclusive,
+        "one of the two was not answered"
+    );
+}
+
+#[test]
+fn without_a_request_nothing_is_said_of_events() {
+    let mut round = round([]);
+    round.deliveries = vec![delivered("evt_1")];
+    assert_eq!(verdict(ONE_ID, round).0, Verdict::Inconclusive);
 }

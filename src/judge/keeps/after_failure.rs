@@ -104,9 +104,10 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
             format!("stored: the key belongs to the refused request ({status})"),
         )
     } else if same_intent && same_status {
-        if heals(exchange) || is_over(first, exchange) {
+        let marked = is_marked(view, response);
+        if heals(exchange) || is_over(first, exchange) || marked == Some(true) {
             (Fate::Stored, format!("stored: {status}"))
-        } else if tells_replays(view, response) {
+        } else if marked == Some(false) {
             (Fate::Executed, format!("failed anew with {status}"))
         } else {
             (
@@ -144,15 +145,12 @@ fn is_over(first: &Exchange, exchange: &Exchange) -> bool {
     })
 }
 
-/// Whether this answer would bear a mark if it came from memory.
-fn tells_replays(view: &View<'_>, response: &Response) -> bool {
+/// Whether this failure bears the mark of what comes from memory; `None` where none would.
+fn is_marked(view: &View<'_>, response: &Response) -> Option<bool> {
     let declared = &view.contract.replay_marker;
-    match &declared.value {
-        Some(marker) if declared.is_declared() => {
-            marker.marks_failures() && !marker.is_on(response, None, None)
-        }
-        _ => false,
-    }
+    let marker = declared.value.as_ref()?;
+    let tells = declared.is_declared() && marker.marks_failures();
+    tells.then(|| marker.is_on(response, None, None))
 }
 
 /// Whether a fate is the declared one; `None` where it may be.

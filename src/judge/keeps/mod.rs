@@ -16,7 +16,7 @@ pub(super) use retention::age;
 pub(super) use scope::is_alone_on_its_path;
 
 use super::ruling::Ruling;
-use super::view::{View, began, got, same_key, succeeded, who};
+use super::view::{View, began, given_in_front, got, same_key, succeeded, who};
 use crate::contract::{Behaviour, BodyRelation, Contract, Equality, Kind, Promised, same_body};
 use crate::outcome::{Meaning, Outcome};
 use crate::promise::{Level, Promise, Strength};
@@ -131,6 +131,9 @@ fn look(view: &View<'_>, promise: Promise, exchange: &Exchange) -> Look {
     let Some(response) = &exchange.response else {
         return Look::Nothing(format!("{} {}", who(exchange), got(exchange)));
     };
+    if let Some(why) = given_in_front(exchange) {
+        return Look::Nothing(why);
+    }
     let contract = view.contract;
     let behaves = |promised: &Promised<Vec<Behaviour>>| kept(view, promised, exchange, response);
     match promise {

@@ -1,5 +1,9 @@
 //! Tests of every promise: kept, broken, not shown, and observed where nothing is promised.
 
+mod ages;
+mod answers;
+mod failures;
+mod marks;
 mod ways;
 
 use crate::contract::Contract;
@@ -69,6 +73,18 @@ fn a_mismatch_is_refused_replayed_or_executed() {
         keeps("mismatch", &demo(), lost).verdict,
         Verdict::Inconclusive
     );
+}
+
+#[test]
+fn a_page_of_what_stands_in_front_says_nothing_of_a_promise() {
+    for (status, page, wanted) in [
+        (504, "upstream request timeout", Verdict::Inconclusive),
+        (502, "<center>nginx</center>", Verdict::Inconclusive),
+        (504, "the API's own words", Verdict::Fail),
+    ] {
+        let got = keeps("mismatch", &demo(), pair(changed(status).body(page)));
+        assert_eq!(got.verdict, wanted, "{page}: {}", got.reason);
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Tests of rounds, assumptions and what was recorded under another contract.
 
+mod weights;
+
 use crate::contract::Contract;
 use crate::judge::sample::{
     answered, contract, demo, expecting, judged, judged_again, judged_with, paid, round, scenario,

@@ -1,5 +1,7 @@
 //! Tests of replays, part by part and contract by contract.
 
+mod parts;
+
 use crate::judge::Finding;
 use crate::judge::sample::{
     answered, contract, demo, expecting, judged, paid, round, scenario, sent, verdict,
@@ -36,6 +38,18 @@ fn a_200_after_a_201_is_an_observation_where_nothing_is_promised() {
     let finding = under("extends: demo", ok_200());
     assert_eq!(finding.verdict, Verdict::Fail);
     assert_eq!(finding.level, Level::Must);
+}
+
+#[test]
+fn a_page_of_what_stands_in_front_is_no_other_answer() {
+    for (page, wanted) in [
+        ("upstream request timeout", Verdict::Inconclusive),
+        ("the API's own words", Verdict::Fail),
+    ] {
+        let again = answered("again", 504).body(page);
+        let finding = under("extends: demo", again);
+        assert_eq!(finding.verdict, wanted, "{page}: {}", finding.reason);
+    }
 }
 
 #[test]

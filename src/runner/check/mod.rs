@@ -76,7 +76,7 @@ async fn reachable(world: &World, sheet: &mut Sheet<'_>) -> bool {
             Err(why) => Some(why),
             Ok((endpoint, _)) => match world.connect(&endpoint, true).await {
                 Ok(connection) => {
-                    world.keep(&endpoint, connection);
+                    world.spare.keep(&endpoint, connection);
                     None
                 }
                 Err(unreachable) => Some(unreachable.says),

@@ -1,5 +1,6 @@
 //! Opening connections.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -49,6 +50,8 @@ pub struct Endpoint {
     pub host: String,
     /// The port.
     pub port: u16,
+    /// Which of the further certificates is shown there; `None` is our own, if we have one.
+    pub certificate: Option<String>,
 }
 
 impl fmt::Display for Endpoint {
@@ -74,13 +77,18 @@ pub enum Version {
     Http2,
 }
 
+/// A certificate chain and its key.
+pub type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
 /// Whom we trust, and who we are.
 #[derive(Debug)]
 pub struct TlsOptions {
     /// Trusted besides the roots of the system (or, if it has none, Mozilla's).
     pub extra_roots: Vec<CertificateDer<'static>>,
     /// Our own certificate chain and its key.
-    pub identity: Option<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>,
+    pub identity: Option<Identity>,
+    /// Further ones, each shown where an endpoint asks for it by its name.
+    pub further: Vec<(String, Identity)>,
     /// Whether the peer's certificate is verified.
     pub verify: bool,
 }
@@ -104,6 +112,7 @@ pub struct Unreachable {
 #[derive(Clone, Debug)]
 pub struct Wire {
     tls: Arc<rustls::ClientConfig>,
+    further: BTreeMap<String, Arc<rustls::ClientConfig>>,
     version: Version,
 }
 
@@ -111,21 +120,52 @@ impl Wire {
     /// # Errors
     /// If the identity does not fit its key, or a root is not a certificate.
     pub fn new(tls: TlsOptions, version: Version) -> Result<Wire, WireError> {
-        let mut config = tls::client(tls)?;
-        config.alpn_protocols = match version {
-            Version::Auto => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
-            Version::Http1 => vec![b"http/1.1".to_vec()],
-            Version::Http2 => vec![b"h2".to_vec()],
+        let TlsOptions {
+            extra_roots,
+            identity,
+            further,
+            verify,
+        } = tls;
+        let config = |identity| {
+            let mut config = tls::client(TlsOptions {
+                extra_roots: extra_roots.clone(),
+                identity,
+                further: Vec::new(),
+                verify,
+            })?;
+            config.alpn_protocols = match version {
+                Version::Auto => vec![b"h2".to_vec(), b"http/1.1".to_vec()],
+                Version::Http1 => vec![b"http/1.1".to_vec()],
+                Version::Http2 => vec![b"h2".to_vec()],
+            };
+            Ok(Arc::new(config))
         };
+        let further = further
+            .into_iter()
+            .map(|(name, identity)| Ok((name, config(Some(identity))?)));
         Ok(Wire {
-            tls: Arc::new(config),
+            further: further.collect::<Result<_, WireError>>()?,
+            tls: config(identity)?,
             version,
         })
     }
 
+    /// The TLS options with one of the further certificates; with our own where there is none of this
+    /// name.
+    fn showing(&self, certificate: Option<&String>) -> &Arc<rustls::ClientConfig> {
+        certificate
+            .and_then(|name| self.further.get(name))
+            .unwrap_or(&self.tls)
+    }
+
+    /// The names of the further certificates.
+    pub fn certificates(&self) -> impl Iterator<Item = &String> {
+        self.further.keys()
+    }
+
     /// Whom we trust and who we are, for requests that are not sent by us: HTTP/2 or HTTP/1.1.
-    pub fn tls_of_others(&self) -> rustls::ClientConfig {
-        let mut config = rustls::ClientConfig::clone(&self.tls);
+    pub fn tls_of_others(&self, certificate: Option<&String>) -> rustls::ClientConfig {
+        let mut config = rustls::ClientConfig::clone(self.showing(certificate));
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         config
     }
@@ -170,7 +210,7 @@ impl Wire {
             Scheme::Https => {
                 let name = ServerName::try_from(to.host.clone())
                     .map_err(|error| unreachable("no name for TLS in", io::Error::other(error)))?;
-                let stream = TlsConnector::from(Arc::clone(&self.tls))
+                let stream = TlsConnector::from(Arc::clone(self.showing(to.certificate.as_ref())))
                     .connect(name, LineIo(Arc::clone(&line)))
                     .await
                     .map_err(|error| unreachable("TLS handshake failed with", error))?;

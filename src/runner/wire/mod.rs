@@ -29,7 +29,7 @@ mod volley;
 mod tests;
 
 pub use connect::{
-    Connection, Endpoint, Scheme, TlsOptions, Unreachable, Version, Wire, WireError,
+    Connection, Endpoint, Identity, Scheme, TlsOptions, Unreachable, Version, Wire, WireError,
 };
 pub use done::{Delivery, Done, Ending, FaultReport, LateResponse, Response, Times};
 pub use flight::{Cutter, Flight, Moment};

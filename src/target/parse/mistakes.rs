@@ -11,11 +11,6 @@ fn features_that_are_not_built_are_refused_by_name() {
     for (text, feature, line) in [
         (minimal("    extends: other\n"), "extends", 6),
         (
-            minimal("principals: { owner: { tls: { cert: x } } }\n"),
-            "tls",
-            6,
-        ),
-        (
             minimal("    change: { graphql: { query: x } }\n"),
             "graphql",
             6,
@@ -26,9 +21,9 @@ fn features_that_are_not_built_are_refused_by_name() {
         assert!(errors.contains(&expected), "{expected} in {errors:?}");
     }
     assert_eq!(
-        errors(&minimal("    identity: \"//item[1]\"\n")),
+        errors(&minimal("    identity: \"//item[@a]\"\n")),
         [
-            "6: the XML path `//item[1]` is not understood: `item[1]` is no plain name | /a/b, //b, * for any name, and text() or @name at the end"
+            "6: the XML path `//item[@a]` is not understood: `[@a]` is no number from 1 on | /a/b, //b, b[2], * for any name, and text() or @name at the end"
         ]
     );
 }

@@ -198,16 +198,13 @@ impl Reader<'_> {
         let header = fields.take("header");
         let from = fields.take("from");
         let sound = fields.finish();
-        let (Some(header), Some(from)) = (header, from) else {
-            if sound {
-                self.report(
-                    Diagnostic::error("`precondition` needs `header` and `from`")
-                        .at(node.span.clone())
-                        .help("precondition: { header: If-Match, from: header.ETag }"),
-                );
-            }
-            return None;
-        };
+        let (header, from) = self.both(
+            node,
+            "`precondition`",
+            [("header", header), ("from", from)],
+            sound,
+            "precondition: { header: If-Match, from: header.ETag }",
+        )?;
         let name = self.text(header, "a header's name")?;
         self.check_header_name(&name, &header.span);
         Some(Precondition {
@@ -263,12 +260,13 @@ impl Reader<'_> {
         let every = fields.take("every");
         let timeout = fields.take("timeout");
         let sound = fields.finish();
-        let (Some(request), Some(until)) = (request, until) else {
-            if sound {
-                self.error(&node.span, "`result` needs `request` and `until`");
-            }
-            return None;
-        };
+        let (request, until) = self.both(
+            node,
+            "`result`",
+            [("request", request), ("until", until)],
+            sound,
+            "result: { request: \"GET /jobs/${identity}\", until: { $.status: done } }",
+        )?;
         Some(AsyncResult {
             request: self.request(request, site)?,
             until: self.matcher(until, "until")?,

@@ -34,7 +34,9 @@ impl Reader<'_> {
                 continue;
             };
             let principal = self.principal(entry);
-            let authorized = principal.bearer.is_some() || principal.basic.is_some();
+            let authorized = principal.bearer.is_some()
+                || principal.basic.is_some()
+                || principal.certificate.is_some();
             if role == Role::Anonymous && authorized {
                 self.error(
                     &entry.key_span,
@@ -52,7 +54,7 @@ impl Reader<'_> {
         }
         let what = format!("the principal `{}`", entry.key);
         let mut fields = self.fields(&entry.value, &what);
-        fields.unsupported("tls");
+        let tls = fields.take("tls");
         let (token, oauth2) = (fields.take("token"), fields.take("oauth2"));
         let sign = fields.take("sign");
         let bearer = fields.take("bearer");
@@ -72,6 +74,7 @@ impl Reader<'_> {
                 None => token.and_then(|node| self.token(node)),
             },
             signing: sign.and_then(|node| self.signing(node)),
+            certificate: tls.and_then(|node| self.own_certificate(node)),
             vars,
             ..Principal::default()
         };

@@ -139,6 +139,30 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Two fields of a map that both have to be there. Where a field was misspelled, `sound` is false
+    /// and nothing is told of what is missing. `help` shows the whole; it may be empty.
+    pub(super) fn both<'n>(
+        &self,
+        node: &Node,
+        what: &str,
+        [one, other]: [(&str, Option<&'n Node>); 2],
+        sound: bool,
+        help: &str,
+    ) -> Option<(&'n Node, &'n Node)> {
+        if let (Some(one), Some(other)) = (one.1, other.1) {
+            return Some((one, other));
+        }
+        if sound {
+            let message = format!("{what} needs `{}` and `{}`", one.0, other.0);
+            let problem = Diagnostic::error(message).at(node.span.first_line());
+            self.report(match help {
+                "" => problem,
+                help => problem.help(help),
+            });
+        }
+        None
+    }
+
     /// A reader of one map's fields.
     pub(super) fn fields<'r, 'n>(&'r self, node: &'n Node, what: &'r str) -> Fields<'r, 'n> {
         Fields {

@@ -57,16 +57,13 @@ impl Reader<'_> {
         let body = self.body(&mut fields, site);
         let sender = fields.take("as").and_then(|role| self.role(role));
         let sound = fields.finish();
-        let (Some(method), Some(path)) = (method, path) else {
-            if sound {
-                self.report(
-                    Diagnostic::error("a request needs `method` and `path`")
-                        .at(node.span.clone())
-                        .help("{ method: POST, path: /payments }, or in short `POST /payments`"),
-                );
-            }
-            return None;
-        };
+        let (method, path) = self.both(
+            node,
+            "a request",
+            [("method", method), ("path", path)],
+            sound,
+            "{ method: POST, path: /payments }, or in short `POST /payments`",
+        )?;
         let method = self.text(method, "a method").filter(|text| {
             let good = is_method(text);
             if !good {
@@ -216,15 +213,14 @@ impl Reader<'_> {
                     let content = fields.take("content");
                     let file = fields.take("file");
                     fields.take("type");
-                    if fields.finish() && (content.is_none() || file.is_none()) {
-                        self.report(
-                            Diagnostic::error(
-                                "a part with a file needs `file`, its name, and `content`",
-                            )
-                            .at(part.value.span.clone())
-                            .help("{ file: scan.txt, type: text/plain, content: a book }"),
-                        );
-                    }
+                    let sound = fields.finish();
+                    self.both(
+                        &part.value,
+                        "a part with a file",
+                        [("file", file), ("content", content)],
+                        sound,
+                        "{ file: scan.txt, type: text/plain, content: a book }",
+                    );
                 }
                 Value::List(_) | Value::Null => {
                     self.error(&part.value.span, "a part is a text, a number, or a file");

@@ -23,6 +23,7 @@ use crate::target::action::Server;
 use crate::target::operation::Fixture;
 use crate::target::operation::Operation;
 use crate::target::port;
+use crate::target::principal::Certificate;
 
 /// How long effects may take to show where the file says nothing.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -234,26 +235,48 @@ fn http(reader: &Reader<'_>, node: &Node) -> Option<HttpVersion> {
 
 fn tls(reader: &Reader<'_>, node: &Node) -> Tls {
     let mut fields = reader.fields(node, "tls");
-    let mut path = |name| {
-        let node: Option<&Node> = fields.take(name);
-        node.and_then(|node| reader.text(node, "a path"))
-    };
-    let (ca, cert, key) = (path("ca"), path("cert"), path("key"));
+    let ca = fields.take("ca");
+    let ca = ca.and_then(|node| reader.text(node, "a path"));
+    let (cert, key) = (fields.take("cert"), fields.take("key"));
     let verify = fields
         .take("verify")
         .and_then(|node| reader.truth(node, "verify"));
-    fields.finish();
-    if cert.is_some() != key.is_some() {
-        reader.error(
-            &node.span,
-            "a client certificate needs both `cert` and `key`",
-        );
-    }
+    let sound = fields.finish();
     Tls {
         ca,
-        cert,
-        key,
+        certificate: certificate(reader, node, cert, key, sound),
         verify: verify.unwrap_or(true),
+    }
+}
+
+/// A certificate and its key, if there is one of them.
+fn certificate(
+    reader: &Reader<'_>,
+    node: &Node,
+    cert: Option<&Node>,
+    key: Option<&Node>,
+    sound: bool,
+) -> Option<Certificate> {
+    cert.or(key)?;
+    let pair = [("cert", cert), ("key", key)];
+    let help = "tls: { cert: client.pem, key: client.key }";
+    let (cert, key) = reader.both(node, "a client certificate", pair, sound, help)?;
+    Some(Certificate {
+        chain: reader.text(cert, "a path")?,
+        key: reader.text(key, "a path")?,
+    })
+}
+
+impl Reader<'_> {
+    /// `tls` of a principal: its own certificate.
+    pub(super) fn own_certificate(&self, node: &Node) -> Option<Certificate> {
+        let mut fields = self.fields(node, "the `tls` of a principal");
+        let (cert, key) = (fields.take("cert"), fields.take("key"));
+        let sound = fields.finish();
+        if sound && cert.or(key).is_none() {
+            self.error(&node.span, "a principal's `tls` is a client certificate");
+        }
+        certificate(self, node, cert, key, sound)
     }
 }
 

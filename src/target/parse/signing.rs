@@ -78,16 +78,13 @@ impl Reader<'_> {
         let secret = fields.take("secret-key");
         let session = fields.take("session-token");
         let sound = fields.finish();
-        let (Some(service), Some(region)) = (service, region) else {
-            if sound {
-                self.report(
-                    Diagnostic::error("`sigv4` needs `service` and `region`")
-                        .at(node.span.first_line())
-                        .help("sigv4: { service: execute-api, region: eu-central-1 }"),
-                );
-            }
-            return None;
-        };
+        let (service, region) = self.both(
+            node,
+            "`sigv4`",
+            [("service", service), ("region", region)],
+            sound,
+            "sigv4: { service: execute-api, region: eu-central-1 }",
+        )?;
         let usual = |name: &str| -> Option<Template> {
             let secret = self.secret(name, &node.span)?;
             Some(Template {
@@ -132,16 +129,13 @@ impl Reader<'_> {
         let encoding = fields.take("encoding");
         let value = fields.take("value");
         let sound = fields.finish();
-        let (Some(header), Some(secret)) = (header, secret) else {
-            if sound {
-                self.report(
-                    Diagnostic::error("`hmac` needs `header` and `secret`")
-                        .at(node.span.clone())
-                        .help("hmac: { header: X-Signature, secret: \"${secret.HOOKS}\", over: \"${timestamp}.${body}\" }"),
-                );
-            }
-            return None;
-        };
+        let (header, secret) = self.both(
+            node,
+            "`hmac`",
+            [("header", header), ("secret", secret)],
+            sound,
+            "hmac: { header: X-Signature, secret: \"${secret.HOOKS}\", over: \"${timestamp}.${body}\" }",
+        )?;
         let name = self.text(header, "a header's name")?;
         self.check_header_name(&name, &header.span);
         let word = |node: Option<&Node>| node.and_then(|node| self.text(node, "a word"));

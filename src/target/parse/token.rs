@@ -73,16 +73,13 @@ impl Reader<'_> {
         ];
         let place = fields.take("in");
         let sound = fields.finish();
-        let (Some(url), Some(id)) = (url, id) else {
-            if sound {
-                self.report(
-                    Diagnostic::error("`oauth2` needs `token-url` and `client-id`")
-                        .at(node.span.first_line())
-                        .help("oauth2: { token-url: \"https://…/token\", client-id: \"${secret.ID}\", client-secret: \"${secret.SECRET}\" }"),
-                );
-            }
-            return None;
-        };
+        let (url, id) = self.both(
+            node,
+            "`oauth2`",
+            [("token-url", url), ("client-id", id)],
+            sound,
+            "oauth2: { token-url: \"https://…/token\", client-id: \"${secret.ID}\", client-secret: \"${secret.SECRET}\" }",
+        )?;
         let place = match place.map(|node| (node, self.text(node, "a place"))) {
             None => ClientPlace::Header,
             Some((node, word)) => match word?.as_str() {

@@ -25,6 +25,7 @@ use super::key::KeyPlace;
 use super::key::KeyUse;
 use super::placeholder::Template;
 use super::placeholder::Values;
+use super::principal::Certificate;
 use super::principal::Principal;
 use super::request::Body;
 use super::request::Pair;
@@ -104,6 +105,8 @@ pub struct Rendered {
     /// Method, path, query and body without key, forms and secrets: equal for requests of the same
     /// intent, whoever sends them.
     pub intent: Vec<u8>,
+    /// The certificate that is shown instead of the target's.
+    pub certificate: Option<Certificate>,
     /// What signs it for its sender, last, over its final bytes.
     pub signer: Option<Signer>,
 }
@@ -216,8 +219,34 @@ pub fn render(recipe: &Recipe<'_>) -> Result<Rendered, RenderError> {
         chunked: rewriting.chunked,
         upper_case_headers: rewriting.upper_case,
         intent,
+        certificate: certificate(recipe)?,
         signer: signer::signer(&filling, recipe.principal)?,
     })
+}
+
+/// The certificate that the principal shows; none where credentials are left out. One that is not its
+/// own cannot be shown: where they are wrong, something beside it has to be.
+fn certificate(recipe: &Recipe<'_>) -> Result<Option<Certificate>, RenderError> {
+    let Some(own) = &recipe.principal.certificate else {
+        return Ok(None);
+    };
+    match recipe.credentials {
+        Credentials::Without => Ok(None),
+        Credentials::Normal => Ok(Some(own.clone())),
+        Credentials::Wrong { .. } => {
+            let beside = Principal {
+                certificate: None,
+                ..recipe.principal.clone()
+            };
+            match beside.has_credentials() {
+                true => Ok(Some(own.clone())),
+                false => Err(RenderError::NotApplicable(
+                    "a client certificate is the only credential, and a wrong one cannot be made"
+                        .to_string(),
+                )),
+            }
+        }
+    }
 }
 
 /// A probe's selector with its placeholders filled in. Quotes in a value cannot end the path's text.

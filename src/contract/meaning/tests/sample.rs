@@ -19,7 +19,7 @@ pub(in crate::contract) fn contract(text: &str) -> Contract {
 }
 
 /// A request of the owner with one key that got no response.
-pub(super) fn lost() -> Exchange {
+pub(in crate::contract) fn lost() -> Exchange {
     Exchange {
         step: "step".to_owned(),
         copy: 0,
@@ -54,7 +54,7 @@ pub(super) fn lost() -> Exchange {
     }
 }
 
-pub(super) fn got(status: u16) -> Exchange {
+pub(in crate::contract) fn got(status: u16) -> Exchange {
     let response = Response {
         status,
         headers: Vec::new(),

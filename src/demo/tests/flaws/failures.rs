@@ -14,6 +14,30 @@ async fn drops_claim_on_hang_up_pays_the_retry_again() {
 }
 
 #[tokio::test]
+async fn what_is_given_up_is_carried_out_and_only_one_of_two_flaws_tells_it() {
+    for (flaw, tells) in [
+        (Flaw::GivesSlowRequestsUp, true),
+        (Flaw::KeepsGivingUp, false),
+    ] {
+        let subject = Subject::slow(Some(flaw), 20).await;
+        let send = Send::payment("k", "r").slow();
+        let first = subject.send(&send).await;
+        assert_eq!(first.status, StatusCode::GATEWAY_TIMEOUT);
+        assert_eq!(first.text(), "upstream request timeout");
+        subject.wait_for(&send, false).await;
+        assert_eq!(subject.payments("r").await, 1);
+        for _ in 0..2 {
+            let again = subject.send(&send).await;
+            assert_eq!(again.is_replay(), tells, "{}", flaw.name());
+            assert_eq!(again.status == StatusCode::GATEWAY_TIMEOUT, !tells);
+        }
+        let quick = subject.send(&Send::payment("quick", "quick")).await;
+        assert_eq!(quick.status, StatusCode::CREATED);
+        assert_eq!(subject.payments("r").await, 1);
+    }
+}
+
+#[tokio::test]
 async fn stores_validation_failures_refuses_the_corrected_payload() {
     let subject = Subject::with(Flaw::StoresValidationFailures).await;
     let send = Send::payment("k", "r");

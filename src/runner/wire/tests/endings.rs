@@ -384,6 +384,7 @@ async fn a_certificate_of_nobody_is_refused_unless_nothing_is_verified() {
         let options = TlsOptions {
             extra_roots: Vec::new(),
             identity: None,
+            further: Vec::new(),
             verify,
         };
         let wire = Wire::new(options, Version::Auto).unwrap();
@@ -402,6 +403,7 @@ fn an_endpoint_reads_like_a_url() {
         scheme: Scheme::Https,
         host: "::1".into(),
         port: 8443,
+        certificate: None,
     };
     assert_eq!(endpoint.to_string(), "https://[::1]:8443");
     endpoint.host = "shop.test".into();

@@ -76,6 +76,7 @@ impl Server {
         let options = TlsOptions {
             extra_roots: vec![root],
             identity: None,
+            further: Vec::new(),
             verify: true,
         };
         Server {
@@ -86,6 +87,7 @@ impl Server {
                 scheme,
                 host: "127.0.0.1".into(),
                 port,
+                certificate: None,
             },
         }
     }
