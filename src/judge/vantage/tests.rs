@@ -97,6 +97,14 @@ fn a_place_that_was_told_to_wait_for_another_one_is_no_fault_of_the_target() {
         Meaning::Executed.into(),
         "all others had made nothing"
     );
+    let mut other = all.clone();
+    let elsewhere = paid("other", "pay_9").key(Some("o")).at(5, 8);
+    other.rounds[0].exchanges.push(elsewhere);
+    let whole = reclassify::rounds(&demo(), &claims.cases[0], &other);
+    assert_eq!(
+        whole[0].round.exchanges[0].outcome,
+        Meaning::Executed.into()
+    );
     for payments in [&[][..], &["pay_1", "pay_2"][..]] {
         let mut uncertain = all.clone();
         for round in &mut uncertain.rounds {
