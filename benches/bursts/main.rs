@@ -1,8 +1,9 @@
 //! How close together the requests of a burst arrive, and which races they meet: each way to let them
 //! go beside plain reqwest, in one run, against a server in a process of its own.
 //!
-//! `cargo bench --bench bursts [-- --rounds N] [-- --write FILE.md]`
+//! `cargo bench --bench bursts [-- --rounds N] [--runs N] [--write FILE.md]`
 
+mod reach;
 mod server;
 mod technique;
 
@@ -12,19 +13,26 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use reach::Reached;
 use server::Window;
 use technique::{Place, Technique, Way};
 
 const SIZES: [usize; 5] = [2, 8, 20, 50, 200];
-const WINDOWS: [Window; 5] = [
+const WINDOWS: [Window; 7] = [
     Window::Of(Duration::from_millis(5)),
     Window::Of(Duration::from_millis(1)),
+    Window::Blocking(Duration::from_micros(200)),
+    Window::Blocking(Duration::from_micros(50)),
     Window::Of(Duration::from_micros(200)),
     Window::Of(Duration::from_micros(50)),
     Window::Yield,
 ];
 /// Copies of the bursts that look for races.
 const COPIES: usize = 20;
+/// Copies of the bursts of a run, one after another.
+const OF_A_RUN: [usize; 4] = [2, 4, 20, 50];
+/// Bursts after which a run gives up.
+const ROUNDS_OF_A_RUN: usize = 20;
 /// Bursts that are not counted.
 const WARM_UP: usize = 2;
 
@@ -40,12 +48,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         arguments.get(at + 1)
     };
     let rounds = value("--rounds").map_or(Ok(30), |count| count.parse())?;
+    let runs = value("--runs").map_or(Ok(100), |count| count.parse())?;
     let mut other = Other::start()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?;
-    let tables = runtime.block_on(measure(&other.places, rounds));
+    let tables = runtime.block_on(measure(&other.places, rounds, runs));
     other.end()?;
     let tables = tables?;
     std::io::stdout().lock().write_all(tables.as_bytes())?;
@@ -89,7 +98,8 @@ impl Other {
     }
 }
 
-async fn measure(places: &[Place], rounds: usize) -> Result<String, Box<dyn Error>> {
+async fn measure(places: &[Place], rounds: usize, runs: usize) -> Result<String, Box<dyn Error>> {
+    let mut reached = Reached::default();
     let mut text = format!(
         "# How close together bursts arrive\n\nWritten by `cargo bench --bench bursts`, version {}, on {} cores that the server shared.\n\n",
         env!("CARGO_PKG_VERSION"),
@@ -131,6 +141,9 @@ async fn measure(places: &[Place], rounds: usize) -> Result<String, Box<dyn Erro
                     plain[size] = half;
                 }
                 let ratio = half / plain[size];
+                if copies == COPIES {
+                    reached.spread(place.way, technique, ratio);
+                }
                 write!(text, " {half:.0} / {most:.0} ({ratio:.2}) |")?;
                 if technique.is_ours() {
                     let (half, most) = (share(&mut sending, 50), share(&mut sending, 90));
@@ -151,7 +164,7 @@ async fn measure(places: &[Place], rounds: usize) -> Result<String, Box<dyn Erro
     text.push_str(&sent);
     writeln!(
         text,
-        "\n## Races met\n\nBursts of {COPIES} copies, of {rounds}, in which a server that looks a key up and takes it a time later carried out more than one.\n"
+        "\n## Races met\n\nBursts of {COPIES} copies, of {rounds}, in which a server that looks a key up and takes it a time later carried out more than one. In a window that sleeps it holds its thread, as a call that blocks; in the others it lets further requests run on it.\n"
     )?;
     heading(&mut text, &WINDOWS.map(Window::name))?;
     for place in places {
@@ -172,11 +185,56 @@ async fn measure(places: &[Place], rounds: usize) -> Result<String, Box<dyn Erro
                     met += usize::from(executed.count() > 1);
                 }
                 write!(text, " {met} |")?;
+                reached.met(place.way, technique, window, met, rounds);
             }
             writeln!(text)?;
         }
     }
+    found_by_runs(&mut text, &mut reached, places, runs).await?;
+    reached.write(&mut text)?;
     Ok(text)
+}
+
+/// In how many runs a race is found that has no more than one yield between look-up and claim. A run
+/// ends with the first burst that meets it; its bursts are those of `race/burst`.
+async fn found_by_runs(
+    text: &mut String,
+    reached: &mut Reached,
+    places: &[Place],
+    runs: usize,
+) -> Result<(), Box<dyn Error>> {
+    writeln!(
+        text,
+        "\n## The yield window in a run\n\nOf {runs} runs of up to {ROUNDS_OF_A_RUN} bursts, of 2, 4, 20 and 50 copies in turn and let go as in a run, those that met it, and the bursts that this took at most.\n\n| Protocol | Runs | Bursts, median | Bursts, most |\n|---|---|---|---|"
+    )?;
+    let name = Window::Yield.name();
+    for place in places {
+        let mut took: Vec<f64> = Vec::new();
+        for run in 0..runs {
+            for round in 0..ROUNDS_OF_A_RUN {
+                // With each rotation the turn shifts, so that every size meets both ways.
+                let turn = round + round / OF_A_RUN.len();
+                let copies = OF_A_RUN[round % OF_A_RUN.len()];
+                let key = format!("{}-run-{run}-{round}", place.way.name());
+                let path = format!("/race/{name}");
+                let burst = place.burst(Technique::Auto, copies, &path, &key, turn);
+                let burst = burst.await?;
+                let executed = burst.bodies.iter().filter(|says| *says == "executed");
+                if executed.count() > 1 {
+                    took.push(round as f64 + 1.0);
+                    break;
+                }
+            }
+        }
+        let found = took.len();
+        reached.found(place.way, found, runs);
+        let (half, most) = match found {
+            0 => (0.0, 0.0),
+            _ => (share(&mut took, 50), share(&mut took, 100)),
+        };
+        writeln!(text, "| {} | {found} | {half} | {most} |", place.way.name())?;
+    }
+    Ok(())
 }
 
 /// The value below which so many of a hundred lie.

@@ -19,8 +19,10 @@ use crate::technique::Way;
 /// What the target does between looking a key up and taking it.
 #[derive(Clone, Copy)]
 pub enum Window {
-    /// Lets others run for at least this long.
+    /// Lets others run for at least this long, on the same threads.
     Of(Duration),
+    /// Holds its thread for this long, as a call to a database that blocks.
+    Blocking(Duration),
     /// Lets others run once.
     Yield,
 }
@@ -30,20 +32,28 @@ impl Window {
     pub fn name(self) -> String {
         match self {
             Window::Of(time) => format!("{}us", time.as_micros()),
+            Window::Blocking(time) => format!("sleep-{}us", time.as_micros()),
             Window::Yield => "yield".to_owned(),
         }
     }
 
     fn parse(name: &str) -> Window {
-        let micros = name.strip_suffix("us").and_then(|time| time.parse().ok());
-        micros.map_or(Window::Yield, |time| {
-            Window::Of(Duration::from_micros(time))
-        })
+        let (blocks, time) = match name.strip_prefix("sleep-") {
+            Some(time) => (true, time),
+            None => (false, name),
+        };
+        let micros = time.strip_suffix("us").and_then(|time| time.parse().ok());
+        match micros.map(Duration::from_micros) {
+            Some(time) if blocks => Window::Blocking(time),
+            Some(time) => Window::Of(time),
+            None => Window::Yield,
+        }
     }
 
     async fn pass(self) {
         match self {
             Window::Yield => tokio::task::yield_now().await,
+            Window::Blocking(time) => std::thread::sleep(time),
             Window::Of(time) if time >= Duration::from_millis(1) => tokio::time::sleep(time).await,
             // Timers are too coarse for less.
             Window::Of(time) => {

@@ -1,10 +1,12 @@
 //! What idemspec itself costs: to start, for each request, and in memory; beside programs that do
 //! nothing else, in one run. Linux only: it reads `/proc`.
 //!
-//! `cargo bench --bench costs [-- --write FILE.md]`
+//! `cargo bench --bench costs [-- --quick] [--whole] [--write FILE.md]`; quick is to see that it works,
+//! and whole is the suite for all operations of the demo API, which takes seven minutes.
 
 mod peer;
 mod process;
+mod suite;
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -14,6 +16,7 @@ use std::path::Path;
 use clap::Parser;
 use peer::Peer;
 use process::{Cost, cost};
+use suite::suite;
 
 /// Starts that are timed.
 const STARTS: usize = 40;
@@ -22,7 +25,13 @@ const ROUND: u32 = 20;
 /// Rounds, in which what a start costs is left out by subtracting the fewest from the most.
 const FEW: u32 = 5;
 const MANY: u32 = 250;
-/// Times that each cost is measured; the smallest counts, since a busy machine only adds.
+/// Rounds of which the memory is measured.
+const GROWTH: [u32; 3] = [5, 50, 500];
+/// The part of the suite that a quick run makes.
+const QUICK: [&str; 4] = ["--scenario", "replay/exact", "--scenario", "race/burst"];
+/// The operation that the suite is run for, unless it is run for all.
+const ONE: [&str; 2] = ["--operation", "create-payment"];
+/// Times that each cost is measured, or once in a quick run; the smallest counts, since a busy machine only adds.
 const TIMES: usize = 3;
 const IDEMSPEC: &str = env!("CARGO_BIN_EXE_idemspec");
 
@@ -50,7 +59,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let folder = std::env::temp_dir().join(format!("idemspec-costs-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("scenarios/own"))?;
-    let measured = measure(&folder);
+    let is_given = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let (quick, whole) = (is_given("--quick"), is_given("--whole"));
+    let measured = measure(&folder, quick, whole);
     std::fs::remove_dir_all(&folder)?;
     let text = measured?;
     std::io::stdout().lock().write_all(text.as_bytes())?;
@@ -61,7 +72,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn measure(folder: &Path) -> Result<String, Box<dyn Error>> {
+fn measure(folder: &Path, quick: bool, whole: bool) -> Result<String, Box<dyn Error>> {
+    let times = if quick { 1 } else { TIMES };
     let own = std::env::current_exe()?;
     let own = own.to_str().ok_or("a path that is no text")?;
     let mut text = format!(
@@ -90,7 +102,7 @@ fn measure(folder: &Path) -> Result<String, Box<dyn Error>> {
     let requests = f64::from((MANY - FEW) * ROUND);
     let each = |run: &dyn Fn(u32) -> Result<Cost, Box<dyn Error>>| -> Result<f64, Box<dyn Error>> {
         let mut least = f64::INFINITY;
-        for _ in 0..TIMES {
+        for _ in 0..times {
             let (few, many) = (run(FEW)?, run(MANY)?);
             least = least.min((many.cpu.as_secs_f64() - few.cpu.as_secs_f64()) / requests * 1e6);
         }
@@ -119,7 +131,7 @@ fn measure(folder: &Path) -> Result<String, Box<dyn Error>> {
     let recorded = each(&|rounds| audit(rounds, false))?;
     writeln!(
         text,
-        "## A request\n\nCPU time of the client for one POST with its response on a warm connection, from {} to {} of them, the least of {TIMES} measurements. What idemspec does includes its record and its verdicts.\n\n| Client | us | Ratio |\n|---|---|---|\n| reqwest | {reqwest:.0} | 1.00 |\n| hyper | {hyper:.0} | {:.2} |\n| idemspec, recorded and judged | {recorded:.0} | {:.2} |\n",
+        "## A request\n\nCPU time of the client for one POST with its response on a warm connection, from {} to {} of them, the least of {times} measurements. What idemspec does includes its record and its verdicts.\n\n| Client | us | Ratio |\n|---|---|---|\n| reqwest | {reqwest:.0} | 1.00 |\n| hyper | {hyper:.0} | {:.2} |\n| idemspec, recorded and judged | {recorded:.0} | {:.2} |\n",
         FEW * ROUND,
         MANY * ROUND,
         hyper / reqwest,
@@ -131,16 +143,69 @@ fn measure(folder: &Path) -> Result<String, Box<dyn Error>> {
         "## Memory\n\nThe most that a run with a JSON report ever held.\n\n| Requests | MiB | KiB for each beyond those above |\n|---|---|---|"
     )?;
     let mut before: Option<(u32, f64)> = None;
-    for rounds in [5, 50, 500] {
+    let mut slopes = Vec::new();
+    for rounds in GROWTH.into_iter().filter(|rounds| !quick || *rounds < MANY) {
         let (requests, peak) = (rounds * ROUND, audit(rounds, true)?.peak_kib as f64);
-        let slope = before.map_or_else(
-            || "-".to_owned(),
-            |(fewer, less)| format!("{:.1}", (peak - less) / f64::from(requests - fewer)),
-        );
-        writeln!(text, "| {requests} | {:.1} | {slope} |", peak / 1024.0)?;
+        let slope = before.map(|(fewer, less)| (peak - less) / f64::from(requests - fewer));
+        let says = slope.map_or_else(|| "-".to_owned(), |slope| format!("{slope:.1}"));
+        writeln!(text, "| {requests} | {:.1} | {says} |", peak / 1024.0)?;
+        slopes.extend(slope);
         before = Some((requests, peak));
     }
     peer.stop();
+
+    let selection: &[&str] = match (quick, whole) {
+        (true, _) => &QUICK,
+        (false, false) => &ONE,
+        (false, true) => &[],
+    };
+    let run = suite(folder, selection)?;
+    let to_path = run.wall / run.critical;
+    writeln!(
+        text,
+        "\n## The suite\n\n`idemspec demo --no-check{}{}`: {} cases, {} of them alone. The critical path is counted from the times of the run's own requests: the {:.1} s before the first case, each case that no other one overlapped, of those that ran side by side the longest, or an eighth of their sum if that is more, and the settle time before the last readings.\n\n| | s | Ratio |\n|---|---|---|\n| critical path | {:.1} | 1.00 |\n| wall time | {:.1} | {to_path:.2} |\n| all cases one after another | {:.1} | {:.2} |",
+        if selection.is_empty() { "" } else { " " },
+        selection.join(" "),
+        run.cases,
+        run.alone,
+        run.before,
+        run.critical,
+        run.wall,
+        run.in_turn,
+        run.in_turn / run.critical
+    )?;
+
+    writeln!(
+        text,
+        "\n## Reach\n\n| What | Wanted | Measured | Reached |\n|---|---|---|---|"
+    )?;
+    let growing = slopes.iter().copied().fold(0.0, f64::max);
+    let least = slopes.iter().copied().fold(f64::INFINITY, f64::min);
+    for (what, at_most, measured) in [
+        (
+            "start, to a program with clap and nothing else",
+            2.0,
+            ours / bare,
+        ),
+        (
+            "CPU time of a recorded request, to reqwest",
+            1.5,
+            recorded / reqwest,
+        ),
+        ("wall time of the suite, to its critical path", 1.3, to_path),
+        // A line has one slope; more than a quarter apart is none.
+        (
+            "memory: the steepest slope, to the flattest",
+            1.25,
+            growing / least,
+        ),
+    ] {
+        let is_reached = if measured <= at_most { "yes" } else { "no" };
+        writeln!(
+            text,
+            "| {what} | at most {at_most:.2} | {measured:.2} | {is_reached} |"
+        )?;
+    }
     Ok(text)
 }
 

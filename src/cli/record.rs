@@ -175,11 +175,17 @@ impl RecordedCase {
         let skipped = self.why_skipped();
         let case = &self.scenario.cases[self.case];
         let (transcript, findings) = match contract {
-            Some(contract) => {
-                let findings = self.judged_under(contract);
+            Some(contract) if skipped.is_some() => {
                 let transcript = judge::reclassified(case, contract, self.transcript);
-                (transcript, findings)
+                (transcript, Vec::new())
             }
+            Some(contract) => judge::judged(
+                &self.operation,
+                &self.scenario,
+                case,
+                contract,
+                self.transcript,
+            ),
             None => (self.transcript, Vec::new()),
         };
         Judged {

@@ -485,7 +485,10 @@ pub(super) fn contract_names(contracts: &BTreeMap<String, Contract>) -> String {
 /// # Errors
 /// When the system gives no threads.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    // As much as the first thread of a program has: cases run on these.
+    const ROOM: usize = 8 * 1024 * 1024;
     tokio::runtime::Builder::new_multi_thread()
+        .thread_stack_size(ROOM)
         .enable_all()
         .build()
         .map_err(|problem| Failure::Unable(format!("cannot start: {problem}")))

@@ -50,6 +50,7 @@ use crate::promise::{Level, Promise};
 use crate::scenario::{Case, Check, Scenario, Severity, StepName};
 use crate::transcript::{SoFar, Transcript};
 use crate::verdict::Verdict;
+use reclassify::Reclassified;
 use ruling::Ruling;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -57,9 +58,13 @@ use view::View;
 
 /// The transcript with the outcomes that responses have under the contract. While it ran, the runner
 /// knew less: what a 409 means shows when the request that was in its way has ended.
-pub fn reclassified(case: &Case, contract: &Contract, mut transcript: Transcript) -> Transcript {
-    let whole = reclassify::rounds(contract, case, &transcript);
-    for (round, mut whole) in transcript.rounds.iter_mut().zip(whole) {
+pub fn reclassified(case: &Case, contract: &Contract, transcript: Transcript) -> Transcript {
+    let rounds = reclassify::rounds(contract, case, &transcript);
+    written_back(transcript, rounds)
+}
+
+fn written_back(mut transcript: Transcript, rounds: Vec<Reclassified>) -> Transcript {
+    for (round, mut whole) in transcript.rounds.iter_mut().zip(rounds) {
         whole.round.exchanges.truncate(whole.own);
         round.exchanges = whole.round.exchanges;
     }
@@ -75,6 +80,30 @@ pub fn judge(
     transcript: &Transcript,
 ) -> Vec<Finding> {
     let rounds = reclassify::rounds(contract, case, transcript);
+    findings(operation, scenario, case, contract, transcript, &rounds)
+}
+
+/// The findings, as [`judge`] makes them, and the transcript as [`reclassified`] makes it.
+pub fn judged(
+    operation: &str,
+    scenario: &Scenario,
+    case: &Case,
+    contract: &Contract,
+    transcript: Transcript,
+) -> (Transcript, Vec<Finding>) {
+    let rounds = reclassify::rounds(contract, case, &transcript);
+    let findings = findings(operation, scenario, case, contract, &transcript, &rounds);
+    (written_back(transcript, rounds), findings)
+}
+
+fn findings(
+    operation: &str,
+    scenario: &Scenario,
+    case: &Case,
+    contract: &Contract,
+    transcript: &Transcript,
+    rounds: &[Reclassified],
+) -> Vec<Finding> {
     let views: Vec<View<'_>> = rounds
         .iter()
         .map(|round| View::new(contract, case, transcript, round))

@@ -43,8 +43,8 @@ fn reclassify(
     transcript: &Transcript,
     whole: Whole<'_>,
 ) -> Reclassified {
-    let recorded = whole.round;
-    let mut round = recorded.clone().into_owned();
+    let mut round = whole.round.into_owned();
+    let recorded: Vec<Outcome> = round.exchanges.iter().map(|own| own.outcome).collect();
     classify(contract, &mut round);
     let restopped = case
         .leaves()
@@ -54,11 +54,10 @@ fn reclassify(
         })
         .filter(|(name, until)| {
             recorded
-                .exchanges
                 .iter()
                 .zip(&round.exchanges)
-                .filter(|(old, _)| old.step == **name)
-                .any(|(old, new)| stops(*until, old.outcome) != stops(*until, new.outcome))
+                .filter(|(_, new)| new.step == **name)
+                .any(|(old, new)| stops(*until, *old) != stops(*until, new.outcome))
         })
         .map(|(name, _)| name.clone())
         .collect();

@@ -80,6 +80,7 @@ impl Runner {
         &self,
         planned: &PlannedCase,
         context: &'a CaseContext<'a>,
+        so_far: &Transcript,
         mut played: Played,
     ) -> Played {
         for _ in 0..TURNED_AWAY {
@@ -87,23 +88,22 @@ impl Runner {
                 break;
             };
             let case = &planned.scenario.cases[planned.case];
-            let so_far = Transcript {
-                rounds: vec![ran.round.clone()],
-                ..Transcript::default()
-            };
-            let contract = self.world.contract(&planned.subject);
-            let seen = (self.world.shown)(&planned.scenario, case, contract, &so_far);
-            if seen.harmed || self.world.is_stopped() {
+            let (refused, crowded) = (
+                were_turned_away(case, &ran.round),
+                found_no_room(case, &ran.round),
+            );
+            if self.world.is_stopped()
+                || !(refused || crowded)
+                || self.so_far(planned, so_far, [&ran.round]).harmed
+            {
                 break;
             }
-            if were_turned_away(case, &ran.round) {
+            if refused {
                 self.world.slow_down();
                 let asked = ran.round.exchanges.iter().filter_map(asked_pause).max();
                 tokio::time::sleep(self.world.rest(asked)).await;
-            } else if found_no_room(case, &ran.round) {
-                self.world.spare.give_up();
             } else {
-                break;
+                self.world.spare.give_up();
             }
             played = context.round(ran.round.number).await;
         }

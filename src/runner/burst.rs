@@ -236,6 +236,18 @@ async fn together(releasers: Vec<Releaser>) -> Duration {
         .unwrap_or_default()
 }
 
+/// One copy of a flood, from its making to its end.
+async fn one_of_many(
+    run: &RoundRun<'_>,
+    request: &Request,
+    spec: &Spec,
+    copy: u32,
+) -> Result<(), String> {
+    let prepared = prepare(run, request, spec, (copy, 0), Hold::Nothing).await?;
+    finish(run, prepared).await;
+    Ok(())
+}
+
 /// As fast as the limits allow.
 async fn loose(
     run: &RoundRun<'_>,
@@ -247,13 +259,11 @@ async fn loose(
     let at_once = usize::try_from(limit).unwrap_or(usize::MAX).min(32);
     let began = Instant::now();
     let mut sent = 0;
-    let mut flights = futures::stream::iter(specs.iter().enumerate())
-        .map(|(copy, spec)| async move {
-            let prepared = prepare(run, request, spec, (copy as u32, 0), Hold::Nothing).await?;
-            finish(run, prepared).await;
-            Ok::<(), String>(())
-        })
-        .buffer_unordered(at_once);
+    let mut copies = Vec::new();
+    for (copy, spec) in (0..).zip(specs) {
+        copies.push(one_of_many(run, request, spec, copy));
+    }
+    let mut flights = futures::stream::iter(copies).buffer_unordered(at_once);
     while let Some(done) = flights.next().await {
         done?;
         sent += 1;

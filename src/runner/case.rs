@@ -14,10 +14,9 @@ use crate::scenario::{Case, Check, OperationRole, PrincipalRole, Request, Rounds
 use crate::target::operation::{Operation, Reading as What};
 use crate::transcript::{LatencyOf, ProbeFacts, ReadingKind, Round, SoFar, Transcript};
 use futures::{FutureExt, StreamExt};
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
 /// A case as far as it has come.
 #[derive(Default)]
@@ -43,6 +42,13 @@ impl Ended {
 
 impl Runner {
     /// Runs a case's rounds; a bug of the tool takes no other case with it.
+    ///
+    /// It runs as a task of its own, on the threads that carry its connections: what passes from a round
+    /// to its requests and back then needs no other thread to be woken.
+    #[expect(
+        clippy::async_yields_async,
+        reason = "what is left of a case, its late readings, goes on by itself"
+    )]
     pub(super) async fn survived(
         &self,
         planned: &PlannedCase,
@@ -50,9 +56,20 @@ impl Runner {
         side_by_side: bool,
         half: Option<&Suspended>,
     ) -> JoinHandle<Ended> {
-        let case = AssertUnwindSafe(self.case(planned, turn, side_by_side, half)).catch_unwind();
-        case.await
-            .unwrap_or_else(|_| tokio::spawn(std::future::ready(Ended::broken(CRASHED.to_owned()))))
+        let runner = Runner {
+            world: Arc::clone(&self.world),
+        };
+        let (planned, half) = (planned.clone(), half.cloned());
+        // Dropped with whoever waits for it.
+        let mut alone = JoinSet::new();
+        alone.spawn(async move {
+            let case = runner.case(&planned, turn, side_by_side, half.as_ref());
+            case.await
+        });
+        match alone.join_next().await {
+            Some(Ok(ended)) => ended,
+            _ => tokio::spawn(std::future::ready(Ended::broken(CRASHED.to_owned()))),
+        }
     }
 
     /// Runs a case's rounds. What is left, the late readings, goes on by itself.
@@ -127,12 +144,15 @@ impl Runner {
             let context = CaseContext::new(world, cast.clone(), &planned.scenario, case);
             let plan = planned.scenario.rounds;
             let at_once = if side_by_side { plan.side_by_side } else { 1 };
-            for round in half.iter().flat_map(|half| &half.rounds) {
+            let halves: &[_] = half.map_or(&[], |half| &half.rounds);
+            for round in halves {
                 keep(context.resumed(round).await, &mut rounds, &mut suspended);
             }
             let mut ran = if half.is_some() { plan.up_to } else { 0 };
+            let mut looked = Looked::default();
             while ran < plan.count
-                || suspended.is_empty() && self.more_rounds(planned, &transcript, &rounds)
+                || suspended.is_empty()
+                    && self.more_rounds(planned, &transcript, &rounds, &mut looked)
             {
                 if let Err(why) = world.spend(0) {
                     transcript.broken.push(why);
@@ -151,9 +171,12 @@ impl Runner {
                     vantage.turn(world, turn + ran).await;
                 }
                 ran = *together.end();
-                let played = together.map(|number| context.round(number));
-                for played in futures::future::join_all(played).await {
-                    let mut played = self.once_more(planned, &context, played).await;
+                let mut playing = Vec::new();
+                for number in together {
+                    playing.push(context.round(number).boxed());
+                }
+                for played in futures::future::join_all(playing).await {
+                    let mut played = self.once_more(planned, &context, &transcript, played).await;
                     back_off(world, case, &rounds, &mut played);
                     keep(played, &mut rounds, &mut suspended);
                 }
@@ -180,8 +203,15 @@ impl Runner {
         })
     }
 
-    /// Whether a case goes on beyond its planned rounds.
-    fn more_rounds(&self, planned: &PlannedCase, so_far: &Transcript, rounds: &[Ran]) -> bool {
+    /// Whether a case goes on beyond its planned rounds. All of them are looked at anew only when enough
+    /// have come since, and else the new ones alone, which may have shown harm.
+    fn more_rounds(
+        &self,
+        planned: &PlannedCase,
+        so_far: &Transcript,
+        rounds: &[Ran],
+        looked: &mut Looked,
+    ) -> bool {
         let plan = planned.scenario.rounds;
         let ran = rounds.len() as u32;
         // The others make no more rounds because of what is seen here.
@@ -195,14 +225,35 @@ impl Runner {
         if so_far.in_turn.is_some() && rounds.iter().any(|ran| !ran.round.bursts.is_empty()) {
             return false;
         }
+        let effort = self.world.effort;
+        let newest = rounds[looked.at..].iter().map(|ran| &ran.round);
+        looked.at = rounds.len();
+        if ran < looked.enough_until
+            && (effort.keep_going || !self.so_far(planned, so_far, newest).harmed)
+        {
+            return true;
+        }
+        let all = rounds.iter().map(|ran| &ran.round);
+        let so_far = self.so_far(planned, so_far, all);
+        let goes_on = another_round(plan, ran, so_far, effort);
+        looked.enough_until = ran + rounds_to_go(plan, ran, so_far, effort);
+        goes_on
+    }
+
+    /// How far a case has come with these rounds.
+    pub(super) fn so_far<'a>(
+        &self,
+        planned: &PlannedCase,
+        so_far: &Transcript,
+        rounds: impl IntoIterator<Item = &'a Round>,
+    ) -> SoFar {
         let transcript = Transcript {
-            rounds: rounds.iter().map(|ran| ran.round.clone()).collect(),
+            rounds: rounds.into_iter().cloned().collect(),
             ..so_far.clone()
         };
         let case = &planned.scenario.cases[planned.case];
         let contract = self.world.contract(&planned.subject);
-        let so_far = (self.world.shown)(&planned.scenario, case, contract, &transcript);
-        another_round(plan, ran, so_far, self.world.effort)
+        (self.world.shown)(&planned.scenario, case, contract, &transcript)
     }
 
     fn probe_facts(
@@ -239,6 +290,15 @@ impl Runner {
         }
         facts
     }
+}
+
+/// How far the rounds of a case have been looked at.
+#[derive(Default)]
+struct Looked {
+    /// Rounds that were looked at, together or alone.
+    at: usize,
+    /// Until so many have run, only harm can end the case.
+    enough_until: u32,
 }
 
 /// Puts a round where it belongs.
@@ -355,6 +415,24 @@ fn another_round(plan: Rounds, ran: u32, so_far: SoFar, effort: Effort) -> bool 
         })
 }
 
+/// After how many more rounds it is worth to look at all of them anew.
+fn rounds_to_go(plan: Rounds, ran: u32, so_far: SoFar, effort: Effort) -> u32 {
+    if so_far.shown < plan.valid {
+        // Each round shows one thing at most; where none shows anything the end is near.
+        return match so_far.shown {
+            0 => 1,
+            shown => (plan.valid - shown).min(plan.up_to - ran),
+        };
+    }
+    // Windows shrink as rounds grow; half of the way is sure not to be too far.
+    let window = so_far.window.unwrap_or_default().as_secs_f64();
+    let needed = f64::from(ran) * window / effort.race_bound.as_secs_f64().max(1e-9);
+    let to_go = (needed - f64::from(ran))
+        .max(0.0)
+        .min(f64::from(plan.up_to - ran));
+    (to_go / 2.0) as u32 + 1
+}
+
 /// Reads the effects once more, a settle time after everything of the case was over.
 async fn late_readings(world: &World, cast: &Cast, rounds: Vec<Ran>) -> Vec<Round> {
     let still = rounds.iter().map(|ran| ran.still_at).max();
@@ -388,7 +466,7 @@ fn speaks_of_documents(scenario: &Scenario) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effort, SoFar, another_round, per_execution};
+    use super::{Effort, SoFar, another_round, per_execution, rounds_to_go};
     use crate::scenario::{Case, OperationRole, Rounds, parse};
     use crate::yaml::Source;
     use std::sync::Arc;
@@ -441,6 +519,30 @@ mod tests {
         assert!(!another(40, 2), "no more than allowed");
         assert!(another(19, 0));
         assert!(!another(20, 0), "nothing will ever show");
+    }
+
+    #[test]
+    fn all_rounds_are_looked_at_anew_only_when_that_can_end_a_case() {
+        let plan = Rounds {
+            count: 5,
+            valid: 5,
+            up_to: 60,
+            side_by_side: 1,
+        };
+        let after = |ran, shown, micros| {
+            let so_far = SoFar {
+                shown,
+                harmed: false,
+                window: Some(Duration::from_micros(micros)),
+            };
+            rounds_to_go(plan, ran, so_far, Effort::default())
+        };
+        assert_eq!(after(5, 0, 8_000), 1, "it may be in vain");
+        assert_eq!(after(5, 3, 8_000), 2);
+        assert_eq!(after(59, 3, 8_000), 1);
+        // Forty are needed, and half of the way is gone without a look.
+        assert_eq!(after(5, 5, 8_000), 18);
+        assert_eq!(after(39, 39, 1_010), 1);
     }
 
     #[test]

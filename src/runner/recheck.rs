@@ -1,6 +1,7 @@
 //! At the end of the run every live key is sent once more: late overwrites show only then.
 
 use super::exchange::finish;
+use super::ledger::Live;
 use super::made::prepare;
 use super::round::{RoundRun, locked};
 use super::wire::Hold;
@@ -27,24 +28,25 @@ impl RoundRun<'_> {
             return Err("no key of this run still names a resource".to_owned());
         }
         let request = Request::plain(name);
-        let sends = live.iter().enumerate().map(|(copy, key)| {
-            let request = &request;
-            async move {
-                let mut first = key.first.clone();
-                first.step = EARLIEST.to_owned();
-                first.copy = copy as u32;
-                first.attempt = 0;
-                locked(&self.record).exchanges.push(first);
-                let prepared =
-                    prepare(self, request, &key.spec, (copy as u32, 0), Hold::Nothing).await?;
-                finish(self, prepared).await;
-                Ok::<(), String>(())
-            }
-        });
+        let mut sends = Vec::new();
+        for (copy, key) in (0..).zip(&live) {
+            sends.push(self.recheck_one(&request, copy, key));
+        }
         let mut all = futures::stream::iter(sends).buffer_unordered(AT_ONCE);
         while let Some(sent) = all.next().await {
             sent?;
         }
+        Ok(())
+    }
+
+    async fn recheck_one(&self, request: &Request, copy: u32, key: &Live) -> Result<(), String> {
+        let mut first = key.first.clone();
+        first.step = EARLIEST.to_owned();
+        first.copy = copy;
+        first.attempt = 0;
+        locked(&self.record).exchanges.push(first);
+        let prepared = prepare(self, request, &key.spec, (copy, 0), Hold::Nothing).await?;
+        finish(self, prepared).await;
         Ok(())
     }
 }

@@ -21,6 +21,7 @@ use crate::scenario::{
 use crate::target::operation::{Lifetime, Operation, Probe};
 use crate::target::selector::Answer;
 use crate::transcript::{Delivery, Ending, ReadingKind, Response, RetryFacts, Round};
+use futures::future::BoxFuture;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -111,7 +112,8 @@ impl<'a> CaseContext<'a> {
         let lateness = Lateness::measure();
         run.agree();
         run.read_shared().await;
-        Box::pin(self.play(run, 0, lateness)).await
+        let played: BoxFuture<'_, Played> = Box::pin(self.play(run, 0, lateness));
+        played.await
     }
 
     /// Goes on with a round where it had stopped.

@@ -96,17 +96,17 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
     let this = &round.exchanges[index];
     let sent = this.times.sent.unwrap_or(this.times.ended);
     let began = |other: &Exchange| other.times.sent.unwrap_or(other.times.ended);
-    let same_key = |other: &&'a Exchange| shares_key(other, this);
+    // Found once: a burst has a thousand of them.
+    let with_key: Vec<&'a Exchange> = round
+        .exchanges
+        .iter()
+        .enumerate()
+        .filter(|(other, exchange)| *other != index && shares_key(exchange, this))
+        .map(|(_, exchange)| exchange)
+        .collect();
     let others = || {
-        round
-            .exchanges
-            .iter()
-            .enumerate()
-            .filter(move |(other, exchange)| {
-                *other != index && exchange.delivery != Delivery::NotSent
-            })
-            .map(|(_, exchange)| exchange)
-            .filter(same_key)
+        let all = with_key.iter().copied();
+        all.filter(|other| other.delivery != Delivery::NotSent)
     };
     let own = || others().filter(|other| same_scope(other, this));
     let own_earlier =
@@ -233,10 +233,9 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
         first: first.and_then(|exchange| exchange.response.as_ref()),
         first_succeeded: first_success.is_some(),
         first_outcome: first.map_or(Outcome::NONE, |exchange| exchange.outcome),
-        cut_before: round.exchanges.iter().any(|other| {
+        cut_before: with_key.iter().any(|other| {
             other.delivery == Delivery::NotSent
                 && other.times.ended <= sent
-                && shares_key(other, this)
                 && same_scope(other, this)
         }),
         may_be_done: own_earlier().any(may_be_done),

@@ -343,3 +343,6 @@ fn broken(reason: String, operations: &[Operation<'_>]) -> Said {
         None => said,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -376,3 +376,88 @@ fn an_operation_that_met_no_fault_does_not_stand_for_one_that_did() {
     assert_eq!(verdict(true, false), Verdict::Pass);
     assert_eq!(verdict(false, false), Verdict::Skip);
 }
+
+#[test]
+fn what_a_run_that_did_not_end_sent_is_not_all_that_it_would_send() {
+    let judged = |expect: &str, pauses: &[u64], ends: [RunEnd; 2]| {
+        let scenario = scenario("{ drop: processed }", expect);
+        let rounds = ends.into_iter().zip(1..).map(|(end, number)| {
+            let mut round = round(number, "one", LOST, pauses, 0);
+            round.runs[0].end = end;
+            round
+        });
+        let transcript = ClientTranscript {
+            facts: ClientFacts {
+                operations: 1,
+                most_attempts: 40,
+                ..ClientFacts::default()
+            },
+            rounds: rounds.collect(),
+        };
+        judge(
+            "pay",
+            &scenario,
+            &scenario.cases[0],
+            &generic(),
+            &transcript,
+        )[0]
+        .verdict
+    };
+    let (done, open) = (|| RunEnd::Exited(1), || RunEnd::TimedOut);
+    let capped = "capped: { of: one, at-most: 1s }";
+    assert_eq!(judged(capped, &[500], [done(), done()]), Verdict::Pass);
+    assert_eq!(
+        judged(capped, &[500], [done(), open()]),
+        Verdict::Inconclusive
+    );
+    assert_eq!(judged(capped, &[1_500], [done(), open()]), Verdict::Fail);
+    let pauses = "pauses: { of: one }";
+    assert_eq!(judged(pauses, &[], [done(), done()]), Verdict::Skip);
+    assert_eq!(judged(pauses, &[], [done(), open()]), Verdict::Inconclusive);
+}
+
+#[test]
+fn one_place_of_the_row_is_enough_for_a_pause_and_for_a_pause_that_varies() {
+    let pauses = "pauses: { of: one }";
+    assert_eq!(verdict(pauses, &[[900_u64, 2]; 6], 0).0, Verdict::Pass);
+    assert_eq!(verdict(pauses, &[[21_u64, 2]; 6], 0).0, Verdict::Pass);
+    assert_eq!(verdict(pauses, &[[20_u64, 2]; 6], 0).0, Verdict::Fail);
+    assert_eq!(
+        verdict(pauses, &[[19_u64]; 5], 0).0,
+        Verdict::Inconclusive,
+        "too few"
+    );
+    assert_eq!(verdict(pauses, &[[10_u64]; 5], 0).0, Verdict::Fail);
+    assert_eq!(verdict(pauses, &[[19_u64]; 6], 0).0, Verdict::Fail);
+    let varies = "varies: { of: one }";
+    let second = VARIED.map(|[_, pause]| [2, pause]);
+    assert_eq!(verdict(varies, &second, 0).0, Verdict::Pass);
+    assert_eq!(
+        verdict(varies, &[[2_u64, 20]; 12], 0).0,
+        Verdict::Skip,
+        "there are none"
+    );
+    assert_eq!(verdict(varies, &[[2_u64, 21]; 12], 0).0, Verdict::Fail);
+    assert_eq!(
+        verdict(varies, &[[2_u64, 500]; 9], 0).0,
+        Verdict::Inconclusive
+    );
+    assert_eq!(verdict(varies, &[[2_u64, 500]; 10], 0).0, Verdict::Fail);
+    let grows = "grows: { of: one }";
+    assert_eq!(verdict(grows, &[[2_u64, 500]; 12], 0).0, Verdict::Pass);
+    assert_eq!(
+        verdict(grows, &[[2_u64, 20]; 12], 0).0,
+        Verdict::Skip,
+        "there are none"
+    );
+    assert_eq!(
+        verdict(grows, &[[500_u64, 625]; 12], 0).0,
+        Verdict::Fail,
+        "by a quarter"
+    );
+    assert_eq!(verdict(grows, &[[500_u64, 626]; 12], 0).0, Verdict::Pass);
+    assert_eq!(
+        verdict(grows, &[[500_u64, 700]; 12], 100).0,
+        Verdict::Inconclusive
+    );
+}

@@ -123,6 +123,35 @@ fn operations_with_names_are_told_apart_whatever_their_order() {
 }
 
 #[test]
+fn an_operation_ends_with_a_success_that_was_let_through() {
+    let facts = ClientFacts {
+        operations: 2,
+        ..ClientFacts::default()
+    };
+    let with = |fault: ClientFault, status: Option<u16>| Attempt {
+        fault,
+        status,
+        ..attempt(Some([Some("k"), None, None]))
+    };
+    let passed = |status: u16| with(ClientFault::Pass, Some(status));
+    assert_eq!(grouped(&facts, vec![passed(299), passed(201)]), [1, 1]);
+    assert_eq!(
+        grouped(&facts, vec![passed(300), passed(201), passed(201)]),
+        [2, 1]
+    );
+    let kept_back = with(LOST, Some(201));
+    assert_eq!(
+        grouped(&facts, vec![kept_back, passed(201), passed(201)]),
+        [2, 1]
+    );
+    let silent = with(ClientFault::Pass, None);
+    assert_eq!(
+        grouped(&facts, vec![silent, passed(201), passed(201)]),
+        [2, 1]
+    );
+}
+
+#[test]
 fn how_attempts_are_told_apart_is_said() {
     let said = |operations: usize, [watched, marked, payloads_differ]: [bool; 3]| {
         told_by(&ClientFacts {
@@ -349,4 +378,54 @@ fn a_run_that_shows_nothing_says_why() {
     let (verdict, why) = told(&passed, facts());
     assert_eq!(verdict, none);
     assert!(why.contains("the fault did not fire"), "{why}");
+    let trouble = |fault: ClientFault, status: Option<u16>| {
+        let change = move |round: &mut ClientRound| {
+            let broken = &mut round.attempts[1];
+            (broken.fault, broken.status) = (fault, status);
+            broken.trouble = Some("the target closed the connection".to_owned());
+        };
+        told(&change, facts())
+    };
+    let (verdict, why) = trouble(LOST, None);
+    assert_eq!(verdict, none);
+    assert_eq!(why, "the target closed the connection");
+    assert_eq!(trouble(LOST, Some(201)).0, pass);
+    assert_eq!(
+        trouble(ClientFault::Slow, None).0,
+        pass,
+        "it was cut off on purpose"
+    );
+}
+
+#[test]
+fn refused_connections_are_judged_only_where_they_can_be_counted() {
+    let told = |counts_refused: bool| {
+        let mut whole = round(1, "one", LOST, &[10], 0);
+        for attempt in &mut whole.attempts {
+            attempt.fault = ClientFault::Refuse;
+        }
+        let mut scenario = scenario("{ drop: processed }", SAME_KEY);
+        for run in &mut scenario.cases[0].runs {
+            run.faults = vec![ClientFault::Refuse];
+        }
+        let facts = ClientFacts {
+            counts_refused,
+            ..facts()
+        };
+        let transcript = ClientTranscript {
+            facts,
+            rounds: vec![whole],
+        };
+        let found = judge(
+            "pay",
+            &scenario,
+            &scenario.cases[0],
+            &generic(),
+            &transcript,
+        )
+        .remove(0);
+        (found.verdict, found.reason.contains("CAP_NET_RAW"))
+    };
+    assert_eq!(told(false), (Verdict::Inconclusive, true));
+    assert_eq!(told(true), (Verdict::Pass, false));
 }

@@ -270,4 +270,23 @@ fn a_key_that_does_not_match_the_documented_pattern_has_not_its_form() {
     );
     let open = (Documented::NotShown, Verdict::Inconclusive);
     assert_eq!(shaped("^k$", 500), open);
+    let lost = grade(
+        "what: key-format, of: again",
+        documents(operation()),
+        vec![sent("again")],
+    );
+    assert_eq!(lost, open);
+}
+
+#[test]
+fn where_no_key_is_documented_it_has_no_form() {
+    let mut keyless = operation();
+    keyless.key = None;
+    let transcript = Transcript {
+        documents: Some(documents(keyless)),
+        ..transcript(vec![round([answered("again", 201)])])
+    };
+    let claim = expecting("documented: { what: key-format, of: again }");
+    let finding = judged_with(&claim, &contract(""), &transcript);
+    assert_eq!(finding.verdict, Verdict::Skip, "{}", finding.reason);
 }

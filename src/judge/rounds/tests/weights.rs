@@ -2,12 +2,12 @@
 
 use super::{AT_MOST, bursts, pair};
 use crate::judge::sample::{
-    answered, contract, demo, expecting, judged, judged_with, paid, round, scenario, sent,
+    answered, contract, demo, expecting, judged, judged_with, paid, reading, round, scenario, sent,
     transcript,
 };
 use crate::judge::{Documented, so_far};
 use crate::promise::Level;
-use crate::transcript::{DocumentFacts, Exchange, Round};
+use crate::transcript::{DocumentFacts, Exchange, ReadingKind, Round};
 use crate::verdict::Verdict;
 
 #[test]
@@ -235,4 +235,25 @@ fn the_gravest_grade_of_all_rounds_is_that_of_the_statement() {
     };
     assert_eq!(graded(201), Some(Documented::True));
     assert_eq!(graded(409), Some(Documented::False));
+}
+
+#[test]
+fn harm_that_stands_by_itself_counts_although_something_else_broke() {
+    let claim = scenario(
+        "steps:\n  - send: { as: first, key: fresh }\nexpect:\n  item-5:\n    - told: { of: first }\n",
+    );
+    let hidden = |broken: bool| {
+        let seen = reading(ReadingKind::Early, &["pay_1"]).taken(300);
+        let round = round([answered("first", 504).at(0, 100)]).read(seen);
+        let round = if broken {
+            round.broken("it broke off")
+        } else {
+            round
+        };
+        let all = transcript(vec![round]);
+        let so_far = so_far(&claim, &claim.cases[0], &contract(""), &all);
+        (so_far.shown, so_far.harmed)
+    };
+    assert_eq!(hidden(false), (1, true));
+    assert_eq!(hidden(true), (1, true));
 }
