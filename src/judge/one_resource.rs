@@ -287,20 +287,14 @@ mod tests {
 
     #[test]
     fn what_a_look_up_finds_is_held_against_the_success_that_it_asks_about() {
-        let judged = |found: &str, asked_first: bool| {
+        let judged = |claim: &str, found: &str| {
             let mut asked = answered("again", 200).naming(found).key(None);
             asked.lookup = Some(LookupBy::Reference);
-            let made = paid("first", "pay_1");
-            let both = if asked_first {
-                [asked, made]
-            } else {
-                [made, asked]
-            };
-            verdict(CLAIM, round(both)).0
+            verdict(claim, round([paid("first", "pay_1"), asked])).0
         };
-        for asked_first in [false, true] {
-            assert_eq!(judged("pay_1", asked_first), Verdict::Pass);
-            assert_eq!(judged("pay_2", asked_first), Verdict::Fail);
+        for claim in [CLAIM, "one-resource: { of: [again, first] }"] {
+            assert_eq!(judged(claim, "pay_1"), Verdict::Pass);
+            assert_eq!(judged(claim, "pay_2"), Verdict::Fail);
         }
     }
 

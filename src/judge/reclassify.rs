@@ -126,7 +126,6 @@ fn settle_open_executions(transcript: &Transcript, round: &mut Round) {
                 all.filter(move |(other, exchange)| *other != index && same_key(exchange, open))
             };
             open.outcome == Outcome::SUCCESS
-                && others().next().is_some()
                 && others().all(|(_, other)| {
                     other.outcome.is_within(made_none) && other.marker == open.marker
                 })

@@ -4,7 +4,7 @@ use super::{Seen, in_front};
 use crate::judge::reclassified;
 use crate::judge::sample::{answered, contract, paid, probe, reading, round, scenario, transcript};
 use crate::scenario::{LookupBy, OperationRole, PrincipalRole};
-use crate::transcript::{Delivery, Exchange, Reading, ReadingKind, Round, Shown};
+use crate::transcript::{Delivery, Exchange, ProbeFacts, Reading, ReadingKind, Round, Shown};
 
 const REPEATS: &str = "steps:\n  - send: { as: first, key: fresh }\n  - send: { as: again, like: first, times: 3 }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n";
 const BURST: &str = "steps:\n  - burst: { as: burst, key: fresh, copies: 4 }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n";
@@ -304,4 +304,55 @@ fn effects_are_more_than_the_requests_that_can_have_made_them() {
     );
     let of_another = |before: &mut Reading| before.probe = "other".to_owned();
     assert_eq!(read(|_| {}, Some(of_another)), 1);
+}
+
+#[test]
+fn a_probe_with_a_bound_and_one_of_another_operation_count_no_effects() {
+    let said = |change: fn(&mut ProbeFacts)| {
+        let scenario = scenario(REPEATS);
+        let contract = contract("");
+        let round = round([paid("first", "pay_1")]).late(&["pay_1", "pay_2"]);
+        let mut whole = transcript(vec![round]);
+        change(&mut whole.probes[0]);
+        let seen = Seen {
+            operation: "pay",
+            case: &scenario.cases[0],
+            contract: &contract,
+            transcript: &whole,
+        };
+        in_front(&[seen]).len()
+    };
+    assert_eq!(said(|_| {}), 1);
+    assert_eq!(said(|probe| probe.bound = Some(9.0)), 0);
+    assert_eq!(said(|probe| probe.operation = OperationRole::Other), 0);
+    assert_eq!(
+        said(|probe| probe.per_execution = 2.0),
+        0,
+        "one execution shows two"
+    );
+    assert_eq!(said(|probe| probe.per_execution = 0.5), 1);
+}
+
+#[test]
+fn a_burst_has_no_first_answer_and_a_changed_request_no_replay() {
+    let line = |rounds: Vec<Round>, steps: &str| {
+        told(steps, rounds)
+            .iter()
+            .any(|line| line.contains("first answers"))
+    };
+    let replay = || marked(paid("burst", "pay_1").copy(1).at(20, 25));
+    let burst = |first: Exchange| round([first.at(0, 5), replay()]).late(&["pay_1"]);
+    let first = || paid("burst", "pay_1");
+    let rounds = vec![burst(first()), burst(marked(first()))];
+    assert!(
+        !line(rounds, BURST),
+        "any of its copies may have come first"
+    );
+    let changed = || marked(paid("again", "pay_1")).intent("changed");
+    let pair = |first: Exchange| round([first, changed()]).late(&["pay_1"]);
+    let rounds = vec![
+        pair(paid("first", "pay_1")),
+        pair(marked(paid("first", "pay_1"))),
+    ];
+    assert!(!line(rounds, REPEATS), "it repeats nothing");
 }

@@ -101,6 +101,16 @@ fn where_the_target_takes_requests_in_turn_no_burst_shows_anything() {
 }
 
 #[test]
+fn copies_that_were_not_sent_were_not_turned_away() {
+    let claim = scenario(
+        "steps:\n  - burst: { as: burst, key: fresh, copies: 3 }\nexpect:\n  item-5:\n    - answered: { of: burst, within: 1s }\n",
+    );
+    let one = round([answered("burst", 201).at(10, 20)]).burst("burst", 3, 3);
+    let finding = judged(&claim, &contract(""), vec![one]);
+    assert_eq!(finding.verdict, Verdict::Pass, "{}", finding.reason);
+}
+
+#[test]
 fn what_a_contract_allows_need_not_be_assumed() {
     let assuming = |lines: &str| {
         let scenario = scenario(

@@ -2,10 +2,11 @@
 
 use super::{AT_MOST, bursts, pair};
 use crate::judge::sample::{
-    answered, contract, demo, expecting, judged, judged_with, paid, reading, round, scenario, sent,
-    transcript,
+    answered, contract, demo, expecting, judged, judged_again, judged_with, paid, reading, round,
+    scenario, sent, transcript,
 };
 use crate::judge::{Documented, so_far};
+use crate::outcome::Meaning;
 use crate::promise::Level;
 use crate::transcript::{DocumentFacts, Exchange, ReadingKind, Round};
 use crate::verdict::Verdict;
@@ -256,4 +257,23 @@ fn harm_that_stands_by_itself_counts_although_something_else_broke() {
     };
     assert_eq!(hidden(false), (1, true));
     assert_eq!(hidden(true), (1, true));
+}
+
+#[test]
+fn a_refusal_is_not_taken_for_what_made_the_one_effect() {
+    let claim = expecting("outcome: { of: again, is: executed }");
+    let replayed = paid("first", "pay_1").header("Idempotency-Replayed", "true");
+    let round = round([answered("again", 404).at(0, 5), replayed.at(20, 25)]).late(&["pay_1"]);
+    let finding = judged(&claim, &demo(), vec![round]);
+    assert_eq!(finding.verdict, Verdict::Fail, "{}", finding.reason);
+}
+
+#[test]
+fn a_retry_was_not_stopped_elsewhere_by_what_another_step_means_now() {
+    let claim = expecting("outcome: { of: again, is: replayed }");
+    let mut round = round([paid("first", "pay_1"), paid("again", "pay_1")]);
+    round.exchanges[0].outcome = Meaning::InFlight.into();
+    round.exchanges[1].outcome = Meaning::Replayed.into();
+    let finding = judged_again(&claim, &contract(""), &transcript(vec![round]));
+    assert_eq!(finding.verdict, Verdict::Pass, "{}", finding.reason);
 }
