@@ -1,6 +1,7 @@
 //! What a user does first, with the binary as it is: help, lists, explanations, checks of files, and
 //! the mistakes that everybody makes on a command line.
 
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -507,4 +508,37 @@ fn a_reader_that_goes_away_is_no_trouble() {
     drop(child.stderr.take());
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(4));
+}
+
+#[test]
+fn a_selftest_that_is_stopped_shows_what_was_tried() {
+    let folder = folder();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_idemspec"))
+        .args(["selftest", "--at-once", "1", "--report", "page.md"])
+        .args(["--flaw", "ignores-keys", "--flaw", "checks-then-sets"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let remarks = BufReader::new(child.stderr.take().expect("it is piped"));
+    let first = remarks
+        .lines()
+        .map_while(Result::ok)
+        .find(|line| line.starts_with("[1/2]"));
+    assert!(first.is_some(), "nothing was done");
+    let interrupted = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .expect("kill is there");
+    assert!(interrupted.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("stopped after 1 of 2: 1 of 1 flaws caught"),
+        "{text}"
+    );
+    let page = std::fs::read_to_string(folder.path().join("page.md")).expect("it is written");
+    assert!(page.contains("stopped after 1 of 2"), "{page}");
 }

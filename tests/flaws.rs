@@ -5,7 +5,7 @@
 use idemspec::cli::args::Selection;
 use idemspec::cli::progress::Callback;
 use idemspec::cli::run::Trial;
-use idemspec::cli::selftest::{Subject, Tried, Wanted, everything, try_out};
+use idemspec::cli::selftest::{SoFar, Subject, Tried, Wanted, everything, try_out};
 use idemspec::contract::named;
 use idemspec::demo::{Flaw, Flaws, Options, Tier};
 use idemspec::promise::Level;
@@ -165,7 +165,9 @@ async fn assert_right(chosen: impl FnMut(&Subject) -> bool) {
     };
     assert!(!wanted.subjects.is_empty());
     let silent: Callback = Box::new(|_, _, _| {});
-    let tried = try_out(&wanted, &silent).await;
+    let so_far = SoFar::default();
+    try_out(&wanted, &silent, &so_far).await;
+    let tried = so_far.all();
     let wrong: Vec<String> = tried
         .iter()
         .filter(|one| !one.is_right())

@@ -14,16 +14,31 @@ use super::failure::Failure;
 use super::files;
 use super::progress::Progress;
 use super::run::runtime;
+use super::server::asked_to_end;
 use crate::demo::{Flaw, VARIANTS};
 use crate::demo_client::Habit;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub use compared::{Compared, Wrong};
 pub use subject::Subject;
-pub use tried::{Tried, Wanted, try_out};
+pub use tried::{SoFar, Tried, Wanted, try_out};
+
+/// What came of a selftest.
+struct Done {
+    /// What was tried.
+    tried: Vec<Tried>,
+    /// How much there was to try.
+    of: usize,
+    /// Whether it went to its end.
+    is_whole: bool,
+    /// How long it took.
+    took: Duration,
+}
 
 /// Tries the tool on the demo's flaws and variants, and shows what it caught, missed and took
 /// offence at.
+///
+/// Ctrl-C ends it with what was tried by then.
 ///
 /// # Errors
 /// When nothing is selected, or the result cannot be written.
@@ -43,18 +58,30 @@ pub fn selftest(args: &SelftestArgs) -> Result<Exit, Failure> {
     }
     let began = Instant::now();
     let progress = Progress::new(args.quiet);
-    let tried = runtime()?.block_on(try_out(&wanted, &progress.callback()));
+    let so_far = SoFar::default();
+    let is_whole = runtime()?.block_on(async {
+        let callback = progress.callback();
+        tokio::select! {
+            () = try_out(&wanted, &callback, &so_far) => true,
+            true = asked_to_end() => false,
+        }
+    });
     progress.finish();
-    let took = began.elapsed();
-    super::screen::say(&screen::render(&tried, took, args.verbose))?;
+    let done = Done {
+        tried: so_far.all(),
+        of: wanted.subjects.len(),
+        is_whole,
+        took: began.elapsed(),
+    };
+    super::screen::say(&screen::render(&done, args.verbose))?;
     if let Some(file) = &args.report {
-        let text = page::render(&tried, took, args.full);
-        files::write(file, &text).map_err(|problem| {
+        files::write(file, &page::render(&done, args.full)).map_err(|problem| {
             Failure::Unable(format!("cannot write {}: {problem}", file.display()))
         })?;
     }
-    Ok(match tried.iter().all(Tried::is_right) {
-        true => Exit::Clean,
+    Ok(match done.tried.iter().all(Tried::is_right) {
+        true if is_whole => Exit::Clean,
+        true => Exit::Inconclusive,
         false => Exit::Failed,
     })
 }

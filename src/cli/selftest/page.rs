@@ -1,14 +1,15 @@
 //! The matrix, as a page of the documentation.
 
+use super::Done;
 use super::screen::{grouped, in_short, sum};
 use super::subject::Subject;
 use super::tried::Tried;
 use crate::demo::Tier;
 use std::fmt::Write;
-use std::time::Duration;
 
 /// The page in Markdown, with the version.
-pub(super) fn render(tried: &[Tried], took: Duration, full: bool) -> String {
+pub(super) fn render(done: &Done, full: bool) -> String {
+    let tried = &done.tried;
     let option = if full { " --full" } else { "" };
     let mut text = format!(
         "# What idemspec catches, and what it leaves alone\n\n\
@@ -17,7 +18,7 @@ pub(super) fn render(tried: &[Tried], took: Duration, full: bool) -> String {
          other; with a variant, which is a way to behave that is right and must be left alone; or with \
          neither. The other side is a client with a habit: a mistake, or a way that is none.\n\n{}.\n",
         env!("CARGO_PKG_VERSION"),
-        sum(tried, took)
+        sum(done)
     );
     text.push_str(
         "\n## Flaws\n\n| | flaw | tier | what it does | caught by |\n|---|---|---|---|---|\n",

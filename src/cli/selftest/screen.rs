@@ -1,14 +1,15 @@
 //! The matrix, as a terminal shows it.
 
+use super::Done;
 use super::named::Named;
 use super::subject::Subject;
 use super::tried::Tried;
 use crate::report::line;
 use std::fmt::Write;
-use std::time::Duration;
 
 /// A line for each subject, then everything that is wrong, then the sum.
-pub(super) fn render(tried: &[Tried], took: Duration, verbose: bool) -> String {
+pub(super) fn render(done: &Done, verbose: bool) -> String {
+    let tried = &done.tried;
     let width = tried
         .iter()
         .map(|one| one.subject.label().len())
@@ -36,7 +37,7 @@ pub(super) fn render(tried: &[Tried], took: Duration, verbose: bool) -> String {
     for one in tried {
         text.push_str(&one.complaints());
     }
-    let _ = writeln!(text, "\n{}", sum(tried, took));
+    let _ = writeln!(text, "\n{}", sum(done));
     text
 }
 
@@ -106,7 +107,8 @@ impl Tried {
 }
 
 /// The figures, in one line.
-pub(super) fn sum(tried: &[Tried], took: Duration) -> String {
+pub(super) fn sum(done: &Done) -> String {
+    let tried = &done.tried;
     let is_flaw = |one: &&Tried| matches!(one.subject, Subject::Flawed(_));
     let is_client = |one: &&Tried| matches!(one.subject, Subject::Client(_));
     let runs = || tried.iter().flat_map(|one| &one.runs);
@@ -134,11 +136,15 @@ pub(super) fn sum(tried: &[Tried], took: Duration) -> String {
             "{seen} of {mistakes} mistakes of clients caught, {fine} of {manners} clients left alone, "
         ),
     };
+    let stopped = match done.is_whole {
+        true => String::new(),
+        false => format!("stopped after {} of {}: ", tried.len(), done.of),
+    };
     format!(
-        "{caught} of {} flaws caught, {clean} of {} others left alone, {clients}{alarms} false alarms; {} s",
+        "{stopped}{caught} of {} flaws caught, {clean} of {} others left alone, {clients}{alarms} false alarms; {} s",
         sure.count(),
         variants().count(),
-        took.as_secs()
+        done.took.as_secs()
     )
 }
 

@@ -4,8 +4,10 @@ use super::compared::{Compared, Wrong};
 use super::subject::Subject;
 use crate::cli::progress::Callback;
 use futures::StreamExt;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What is tried, and how thoroughly.
@@ -52,8 +54,27 @@ impl Tried {
     }
 }
 
-/// Tries what is wanted, and tells of each subject as it is done. The order is that of the wish.
-pub async fn try_out(wanted: &Wanted, progress: &Callback) -> Vec<Tried> {
+/// What has been tried so far, in the order of the wish.
+#[derive(Debug, Default)]
+pub struct SoFar(Mutex<BTreeMap<usize, Tried>>);
+
+impl SoFar {
+    /// All that is done.
+    pub fn all(&self) -> Vec<Tried> {
+        self.tried().values().cloned().collect()
+    }
+
+    fn note(&self, number: usize, tried: Tried) {
+        self.tried().insert(number, tried);
+    }
+
+    fn tried(&self) -> MutexGuard<'_, BTreeMap<usize, Tried>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Tries what is wanted, and tells of each subject as it is done. What came of it is in `so_far`.
+pub async fn try_out(wanted: &Wanted, progress: &Callback, so_far: &SoFar) {
     let total = wanted.subjects.len();
     let done = AtomicUsize::new(0);
     let tell = |subject: Subject| {
@@ -66,23 +87,30 @@ pub async fn try_out(wanted: &Wanted, progress: &Callback) -> Vec<Tried> {
     // What takes long begins first, so that nothing else waits for it in the end.
     sure.sort_by_key(|(_, subject)| std::cmp::Reverse(subject.extent()));
     let tell = &tell;
-    let mut tried: Vec<(usize, Tried)> = futures::stream::iter(sure)
+    let mut trials = futures::stream::iter(sure)
         .map(|(number, subject)| async move {
             let tried = Box::pin(once(subject, wanted.full)).await;
-            tell(subject);
             (number, tried)
         })
-        .buffer_unordered(wanted.at_once.get())
-        .collect()
-        .await;
-    for (_, tried) in &mut tried {
-        let unclear = tried.runs.iter().any(Compared::deserves_another_try);
-        if unclear {
-            let again = once(tried.subject, wanted.full).await;
-            tried.unclear += 1;
-            tried.took += again.took;
-            tried.runs = again.runs;
-        }
+        .buffer_unordered(wanted.at_once.get());
+    while let Some((number, tried)) = trials.next().await {
+        let subject = tried.subject;
+        so_far.note(number, tried);
+        tell(subject);
+    }
+    let unclear = |tried: &Tried| tried.runs.iter().any(Compared::deserves_another_try);
+    let again: Vec<(usize, Tried)> = so_far
+        .tried()
+        .iter()
+        .filter(|(_, tried)| unclear(tried))
+        .map(|(number, tried)| (*number, tried.clone()))
+        .collect();
+    for (number, mut tried) in again {
+        let again = once(tried.subject, wanted.full).await;
+        tried.unclear += 1;
+        tried.took += again.took;
+        tried.runs = again.runs;
+        so_far.note(number, tried);
     }
     for (number, subject) in lucky {
         let mut all = once(subject, wanted.full).await;
@@ -92,11 +120,9 @@ pub async fn try_out(wanted: &Wanted, progress: &Callback) -> Vec<Tried> {
             all.took += another.took;
             all.runs.extend(another.runs);
         }
+        so_far.note(number, all);
         tell(subject);
-        tried.push((number, all));
     }
-    tried.sort_by_key(|(number, _)| *number);
-    tried.into_iter().map(|(_, tried)| tried).collect()
 }
 
 async fn once(subject: Subject, full: bool) -> Tried {

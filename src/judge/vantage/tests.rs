@@ -138,9 +138,12 @@ fn places_that_did_not_meet_show_nothing() {
 fn one_request_of_another_place_is_enough_to_show_a_second_resource() {
     let claims = expecting("one-resource: { of: [first, again] }");
     let here = seen("a", 1, 0, paying("pay_1", 0));
-    let there = seen("b", 2, 0, round([paid("first", "pay_2").at(10, 60)]));
-    let finding = judged(&claims, &contract(""), vec![here, there]);
-    assert_eq!(finding.verdict, Verdict::Fail, "{}", finding.reason);
+    let there = || seen("b", 2, 0, round([paid("first", "pay_2").at(10, 60)]));
+    let alone = seen("a", 1, 0, round([paid("first", "pay_1").at(0, 50)]));
+    for here in [here, alone] {
+        let finding = judged(&claims, &contract(""), vec![here, there()]);
+        assert_eq!(finding.verdict, Verdict::Fail, "{}", finding.reason);
+    }
 }
 
 #[test]
