@@ -314,12 +314,12 @@ impl SourceFile {
     /// Whether the module is declared for tests only, or is the folder of a module's tests.
     fn is_only_for_tests(&self, files: &[SourceFile]) -> bool {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let declared = format!("#[cfg(test)]\nmod {stem};");
+        let declared = ["", "pub(crate) "].map(|seen| format!("#[cfg(test)]\n{seen}mod {stem};"));
         self.path.iter().any(|part| part == "tests")
             || files
                 .iter()
                 .filter(|file| file.path.parent() == self.path.parent())
-                .any(|file| file.text.contains(&declared))
+                .any(|file| declared.iter().any(|line| file.text.contains(line)))
     }
 
     /// Whether the line lies in a module that is written into the file, such as its tests.
