@@ -163,12 +163,13 @@ fn measure(folder: &Path, quick: bool, whole: bool) -> Result<String, Box<dyn Er
     let to_path = run.wall / run.critical;
     writeln!(
         text,
-        "\n## The suite\n\n`idemspec demo --no-check{}{}`: {} cases, {} of them alone. The critical path is counted from the times of the run's own requests: the {:.1} s before the first case, each case that no other one overlapped, of those that ran side by side the longest, or an eighth of their sum if that is more, and the settle time before the last readings.\n\n| | s | Ratio |\n|---|---|---|\n| critical path | {:.1} | 1.00 |\n| wall time | {:.1} | {to_path:.2} |\n| all cases one after another | {:.1} | {:.2} |",
+        "\n## The suite\n\n`idemspec demo --no-check{}{}`: {} cases, {} of them alone. The critical path is counted from the times of the run's own requests: the {:.1} s before the first case, each case that no other one overlapped, of those that ran side by side the longest, or an eighth of their sum if that is more, and {:.1} s between cases until effects could be read for the last time.\n\n| | s | Ratio |\n|---|---|---|\n| critical path | {:.1} | 1.00 |\n| wall time | {:.1} | {to_path:.2} |\n| all cases one after another | {:.1} | {:.2} |",
         if selection.is_empty() { "" } else { " " },
         selection.join(" "),
         run.cases,
         run.alone,
         run.before,
+        run.settling,
         run.critical,
         run.wall,
         run.in_turn,

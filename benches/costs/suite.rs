@@ -17,6 +17,8 @@ pub struct Suite {
     pub critical: f64,
     /// Before the first case: whether the target works, and how fast.
     pub before: f64,
+    /// Between cases, until effects could be read for the last time: a target has its time to settle.
+    pub settling: f64,
     /// Cases that ran.
     pub cases: usize,
     /// Those of them that ran alone.
@@ -43,16 +45,14 @@ pub fn suite(folder: &Path, selection: &[&str]) -> Result<Suite, Box<dyn Error>>
 
 /// The longest chain of a run, by the times of its own requests: what came before the first case, each
 /// case that no other one overlapped, of the cases that ran side by side the longest, or their sum
-/// over as many as may run at once, if that is more, and the settle time before the last readings.
+/// over as many as may run at once, if that is more, and the time after these until the last late reading
+/// before the next case, which would disturb it.
 fn critical_path(report: &Value) -> Result<Suite, Box<dyn Error>> {
     let cases = report["scenarios"].as_array().ok_or("no scenarios")?;
     let mut spans: Vec<(f64, f64)> = cases.iter().filter_map(span).collect();
     spans.sort_by(|one, other| one.0.total_cmp(&other.0));
     let before = spans.first().ok_or("no case ran")?.0;
-    let settle = cases
-        .iter()
-        .filter_map(|case| case["settle_micros"].as_f64())
-        .fold(0.0, f64::max);
+    let late: Vec<f64> = cases.iter().flat_map(late_readings).collect();
     let mut groups: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut until = f64::NEG_INFINITY;
     for span in &spans {
@@ -70,15 +70,34 @@ fn critical_path(report: &Value) -> Result<Suite, Box<dyn Error>> {
             longest.max(group.iter().map(length).sum::<f64>() / AT_ONCE)
         })
         .sum();
+    let mut settling = 0.0;
+    for (at, group) in groups.iter().enumerate() {
+        let end = group.iter().map(|span| span.1).fold(0.0, f64::max);
+        let next = groups.get(at + 1).map_or(f64::INFINITY, |next| next[0].0);
+        let between = late.iter().filter(|at| (end..next).contains(at));
+        settling += between.fold(end, |last, at| last.max(*at)) - end;
+    }
     let wall = report["about"]["took_micros"].as_f64().ok_or("no time")?;
     Ok(Suite {
         wall: wall / 1e6,
-        critical: (before + chain + settle) / 1e6,
+        critical: (before + chain + settling) / 1e6,
         before: before / 1e6,
+        settling: settling / 1e6,
         cases: spans.len(),
         alone: groups.iter().filter(|group| group.len() == 1).count(),
         in_turn: spans.iter().map(length).sum::<f64>() / 1e6,
     })
+}
+
+/// When the late readings of a case were taken, in microseconds.
+fn late_readings(case: &Value) -> Vec<f64> {
+    let rounds = case["rounds"].as_array().into_iter().flatten();
+    let readings = rounds.filter_map(|round| round["readings"].as_array());
+    let late = readings
+        .flatten()
+        .filter(|reading| reading["kind"] == "late");
+    late.filter_map(|reading| reading["at_micros"].as_f64())
+        .collect()
 }
 
 /// From the first thing that a case did to the last, late readings aside; in microseconds.
@@ -86,7 +105,9 @@ fn span(case: &Value) -> Option<(f64, f64)> {
     let mut times: Vec<f64> = Vec::new();
     for round in case["rounds"].as_array()? {
         let all = |name: &str| round[name].as_array().into_iter().flatten();
-        for exchange in all("exchanges") {
+        // What is sent once more at the end stands there with its first answer, from long before.
+        let own = all("exchanges").filter(|exchange| exchange["step"] != "earliest");
+        for exchange in own {
             let own = &exchange["micros"];
             let began = [&own["released"], &own["sent"], &own["ended"]];
             times.extend(began.into_iter().find_map(Value::as_f64));

@@ -125,7 +125,7 @@ fn marks_of(exchange: &Exchange, mark: &str) -> bool {
     marks(exchange).iter().any(|own| own == mark)
 }
 
-/// That there are more effects than requests.
+/// That there are more effects than requests which were sent before they were counted.
 fn doubled(cases: &[&Seen<'_>]) -> Option<String> {
     cases.iter().find_map(|seen| {
         let rounds = seen.transcript.rounds.iter();
@@ -146,6 +146,7 @@ fn doubled(cases: &[&Seen<'_>]) -> Option<String> {
                         && exchange.operation == reading.operation
                         && exchange.lookup.is_none()
                         && exchange.delivery != Delivery::NotSent
+                        && began(exchange) <= reading.at
                 });
                 let sent = sent.count();
                 (!shared && sent > 0 && count > sent as f64).then(|| {

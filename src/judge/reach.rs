@@ -30,7 +30,8 @@ const CERTAINTY: f64 = 2.995_732_273_553_991;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reach {
     /// The smallest window between check and claim that they would have shown with 95 %, in
-    /// microseconds; of several addresses, on each of them and between any two that are not `apart`.
+    /// microseconds; of several addresses, on those where copies met (`met_on`) and between any two that
+    /// are not `apart`.
     pub window_micros: u64,
     /// Bursts whose copies were in flight together.
     pub bursts: u32,
@@ -40,6 +41,8 @@ pub struct Reach {
     pub techniques: Vec<Technique>,
     /// Addresses that the copies went to.
     pub addresses: u32,
+    /// Addresses on which copies met one another.
+    pub met_on: u32,
     /// Pairs of addresses of which no two copies were in flight together: nothing is said of these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<[String; 2]>,
@@ -62,13 +65,7 @@ impl Reach {
             techniques.join(" and "),
             self.in_flight,
             self.window(),
-            match (self.addresses, self.apart.len()) {
-                (0 | 1, _) => String::new(),
-                (addresses, 0) =>
-                    format!(", on each of {addresses} addresses and between any two of them"),
-                (addresses, _) =>
-                    format!(", on each of {addresses} addresses and between those whose copies met"),
-            }
+            self.places()
         )];
         parts.extend(self.apart.iter().map(|[one, other]| {
             format!("no copies on {one} and {other} were in flight at once, and nothing is said of these two")
@@ -80,6 +77,23 @@ impl Reach {
             ));
         }
         parts.join("; ")
+    }
+
+    /// Where copies met, in words; nothing where there is one address.
+    fn places(&self) -> String {
+        let all = self.addresses;
+        if all <= 1 {
+            return String::new();
+        }
+        let between = match self.apart.len() {
+            0 => "between any two of them",
+            _ => "between those whose copies met",
+        };
+        match self.met_on {
+            0 => format!(", of {all} addresses {between}"),
+            on if on == all => format!(", on each of {all} addresses and {between}"),
+            on => format!(", on {on} of {all} addresses and {between}"),
+        }
     }
 }
 
@@ -104,10 +118,14 @@ pub fn reach<'a>(case: &Case, rounds: impl Iterator<Item = &'a Round>) -> Option
     let mut met = vec![false; bursts.len()];
     let mut window: Option<f64> = None;
     let mut apart = Vec::new();
+    let mut met_on = 0;
     for one in &addresses {
         for other in addresses.range(*one..) {
             match window_at(&bursts, [one, other], &mut met) {
-                Some(own) => window = Some(window.map_or(own, |all| all.max(own))),
+                Some(own) => {
+                    window = Some(window.map_or(own, |all| all.max(own)));
+                    met_on += usize::from(one == other);
+                }
                 None if one == other => {}
                 None => apart.push([(*one).to_owned(), (*other).to_owned()]),
             }
@@ -135,6 +153,7 @@ pub fn reach<'a>(case: &Case, rounds: impl Iterator<Item = &'a Round>) -> Option
             .unwrap_or_default(),
         techniques,
         addresses: count(addresses.len()),
+        met_on: count(met_on),
         apart,
         refused: count(refused),
     })
@@ -149,8 +168,19 @@ fn window_at(bursts: &[Burst<'_>], place: [&str; 2], met: &mut [bool]) -> Option
             *met = true;
         }
     }
+    if gaps.is_empty() {
+        return None;
+    }
     // What a small burst cannot tell of the target, the larger ones do.
-    let usual = median(gaps.iter().filter_map(|(_, pace)| *pace).collect())?;
+    let telling: Vec<f64> = gaps.iter().filter_map(|(_, pace)| *pace).collect();
+    let usual = match place[0] == place[1] && bursts.iter().all(|own| own.addresses().len() == 1) {
+        true => median(telling)?,
+        // Few copies of a burst come to one place: then the largest of their means stands for it.
+        false => median(telling).or_else(|| {
+            let means = bursts.iter().filter_map(|burst| burst.mean_pace(place));
+            means.reduce(f64::max)
+        })?,
+    };
     let sum: f64 = gaps
         .iter()
         .map(|(let_go, pace)| 1.0 / let_go.max(pace.unwrap_or(usual)).max(1e-6))
@@ -281,7 +311,10 @@ mod tests {
         let near = (0..6u64).flat_map(|at| [("a", 0, 50 + 4 * at), ("b", 0, 51 + 4 * at)]);
         let near = on(&near.collect::<Vec<_>>());
         let near = reach(&case(), [near].iter()).unwrap();
-        assert_eq!((near.window_micros, near.addresses), (11_983, 2));
+        assert_eq!(
+            (near.window_micros, near.addresses, near.met_on),
+            (11_983, 2, 2)
+        );
         assert!(near.apart.is_empty());
         assert!(
             near.says()
@@ -294,6 +327,31 @@ mod tests {
         let packets = on(&packets.collect::<Vec<_>>());
         let packets = reach(&case(), [packets].iter()).unwrap();
         assert_eq!(packets.window_micros, 29_958);
+    }
+
+    #[test]
+    fn few_copies_for_each_address_tell_less_and_are_not_claimed_to_tell_more() {
+        // One copy for each of three: on no address two met.
+        let each = [("a", 0, 50), ("b", 0, 51), ("c", 0, 53)];
+        let seen = reach(&case(), [on(&each)].iter()).unwrap();
+        assert_eq!((seen.addresses, seen.met_on), (3, 0));
+        // Between `a` and `c` it is 3 ms.
+        assert_eq!(seen.window_micros, 8_988);
+        assert!(
+            seen.says()
+                .ends_with(", of 3 addresses between any two of them"),
+            "{}",
+            seen.says()
+        );
+        let twice = [("a", 0, 50), ("b", 0, 51), ("a", 0, 56)];
+        let seen = reach(&case(), [on(&twice)].iter()).unwrap();
+        assert_eq!((seen.met_on, seen.window_micros), (1, 17_975));
+        assert!(
+            seen.says()
+                .ends_with(", on 1 of 2 addresses and between any two of them"),
+            "{}",
+            seen.says()
+        );
     }
 
     #[test]

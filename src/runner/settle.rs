@@ -3,11 +3,18 @@
 use super::probe::{self, Counted, read_all, subjects};
 use super::round::{RoundRun, locked};
 use crate::scenario::{Moment, Step, When};
-use crate::transcript::ReadingKind;
+use crate::transcript::{Reading, ReadingKind};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+/// So many readings, one after another, show that a count goes down and up again.
+const TO_AND_FRO: usize = 4;
+/// How long effects may go on changing after they should be there.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 impl RoundRun<'_> {
-    /// Waits until the effects have stopped changing, and writes the last readings down.
+    /// Waits until the effects have stopped changing, and writes the last readings down. Counts that go
+    /// to and fro never stop: of them, the last few are written down.
     pub(super) async fn settle(&self, kind: &ReadingKind) {
         const PAUSE: Duration = Duration::from_millis(50);
         let settle = self.settle_time();
@@ -15,6 +22,8 @@ impl RoundRun<'_> {
         let not_before = locked(&self.lost_at).map(|lost| lost + self.still_running());
         let counted = locked(&self.counted).clone();
         let mut last: Option<Vec<Option<f64>>> = None;
+        let mut unsettled: VecDeque<Vec<Reading>> = VecDeque::new();
+        let mut falls = 0;
         loop {
             let readings = read_all(self.world(), &self.context.cast, &counted, kind).await;
             let counts: Vec<Option<f64>> = readings
@@ -30,6 +39,21 @@ impl RoundRun<'_> {
             let early = not_before.is_none_or(|time| Instant::now() >= time);
             if (same && early && (seen || over)) || (over && early && counts.is_empty()) {
                 locked(&self.record).readings.extend(readings);
+                return;
+            }
+            if let Some(last) = &last
+                && last.iter().zip(&counts).any(|(one, next)| next < one)
+            {
+                falls += 1;
+            }
+            unsettled.push_back(readings);
+            if unsettled.len() > TO_AND_FRO {
+                unsettled.pop_front();
+            }
+            let wavers = falls >= TO_AND_FRO / 2 && over && early;
+            if wavers || began.elapsed() >= settle + PATIENCE || self.world().is_stopped() {
+                let readings = &mut locked(&self.record).readings;
+                readings.extend(unsettled.into_iter().flatten());
                 return;
             }
             last = Some(counts);

@@ -1,7 +1,7 @@
 //! The cases of a scenario: each is the steps with some fields laid over.
 
 use super::Case;
-use super::parse::read_steps;
+use super::read_step::read_steps;
 use crate::yaml::{self, Diagnostic, Entry, Node, Value};
 
 /// The kinds of steps whose fields a case may change.

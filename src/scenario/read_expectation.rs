@@ -4,6 +4,7 @@ use super::expectation::{
     Bound, Check, Condition, DocumentedPart, EventClaim, EventPart, Expectation, OutcomeBound,
     SeekIn, SignalClaim,
 };
+use super::map::{single_key, split};
 use super::moment::FixedTime;
 use super::request::Marker;
 use super::shape::OneOrMany;
@@ -353,8 +354,8 @@ impl Expectation {
 
     /// Reads a map with a single key, its kind.
     pub(super) fn read(node: &Node) -> Result<Expectation, Diagnostic> {
-        let (kind, body) = super::parse::single_key(node, "an expectation", &KINDS, &[])?;
-        let (common, own) = super::parse::split(body, &["id", "level", "unless", "if"]);
+        let (kind, body) = single_key(node, "an expectation", &KINDS, &[])?;
+        let (common, own) = split(body, &["id", "level", "unless", "if"]);
         let common: CommonFields = yaml::decode(&common)?;
         let place = || body.span.clone();
         let (check, id) = match kind {

@@ -127,17 +127,11 @@ class Case:
         raise Trouble(f"cannot read `{text}`")
 
     def holds(self, condition):
-        """`or` of `and` of clauses; true wins over undecided, undecided over false."""
-        doubt = None
-        for either in condition.split(" or "):
-            try:
-                if all(self.clause(clause) for clause in either.split(" and ")):
-                    return True
-            except Undecided as why:
-                doubt = doubt or why
-        if doubt:
-            raise doubt
-        return False
+        """`or` of `and` of clauses."""
+        return any_holds(
+            condition.split(" or "),
+            lambda both: all(self.clause(clause) for clause in both.split(" and ")),
+        )
 
     def account(self, condition):
         """The deciding findings and answers in words, for a disagreement."""
@@ -187,10 +181,15 @@ def codes_table(path):
 
 def decide(rules, cases):
     """Whether the code was found; raises Undecided when that is open."""
+    return any_holds(rules, lambda rule: cases[rule[0]].holds(rule[1]))
+
+
+def any_holds(conditions, holds):
+    """Whether one of them holds. That wins over an undecided one, which wins over those that do not."""
     doubt = None
-    for name, condition in rules:
+    for condition in conditions:
         try:
-            if cases[name].holds(condition):
+            if holds(condition):
                 return True
         except Undecided as why:
             doubt = doubt or why

@@ -126,6 +126,25 @@ fn more_effects_than_requests_are_said_as_that() {
     assert!(told(REPEATS, vec![once(&["pay_1"])]).is_empty());
 }
 
+#[test]
+fn a_request_that_was_sent_after_the_count_explains_none_of_it() {
+    let counted_at = |time: u64| {
+        let sent = [
+            paid("first", "pay_1").at(0, 50),
+            paid("again", "pay_1").at(600, 650),
+        ];
+        let both = reading(ReadingKind::Early, &["pay_1", "pay_2"]);
+        told(REPEATS, vec![round(sent).read(both.taken(time))])
+    };
+    let says = counted_at(300);
+    assert!(
+        says.iter()
+            .any(|line| line.contains("no more than 1 request was sent")),
+        "{says:?}"
+    );
+    assert!(counted_at(700).is_empty(), "the second may have made it");
+}
+
 /// What is said where one first answer bears the mark of a replay, with this in between.
 fn resent_with(change: impl Fn(&mut Round)) -> bool {
     let own = || round([paid("first", "pay_1"), marked(paid("again", "pay_1"))]).late(&["pay_1"]);

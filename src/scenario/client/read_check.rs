@@ -3,8 +3,8 @@
 use super::{ClientCheck, ClientExpectation};
 use crate::promise::Level;
 use crate::scenario::StepName;
+use crate::scenario::map::{single_key, split};
 use crate::scenario::moment::FixedTime;
-use crate::scenario::parse::{single_key, split};
 use crate::scenario::shape::OneOrMany;
 use crate::yaml::{self, Diagnostic, Node};
 use serde::Deserialize;

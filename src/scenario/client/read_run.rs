@@ -2,8 +2,8 @@
 
 use super::{ClientCase, ClientFault, CommandRun, DropAt, Pause, PauseForm, Says, Then};
 use crate::scenario::cases::laid_over;
+use crate::scenario::map::single_key;
 use crate::scenario::moment::FixedTime;
-use crate::scenario::parse::single_key;
 use crate::scenario::{Close, StepName};
 use crate::yaml::{self, Diagnostic, Node};
 use serde::Deserialize;
