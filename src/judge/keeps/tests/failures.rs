@@ -166,6 +166,28 @@ fn another_refusal_than_the_first_blocks_the_key_and_one_for_the_rate_shows_noth
 }
 
 #[test]
+fn another_failure_of_the_server_blocks_no_key_where_its_cause_may_be_another() {
+    let verdict = |first: Exchange, again: Exchange| {
+        let finding = after(first, again, "extends: demo");
+        (finding.verdict, finding.reason)
+    };
+    let (open, why) = verdict(answered("first", 500), answered("again", 503));
+    assert_eq!(open, Verdict::Inconclusive, "{why}");
+    let once = |step: &str, status: u16| answered(step, status).variant("fails-once");
+    let (blocked, why) = verdict(once("first", 500), once("again", 503));
+    assert_eq!(blocked, Verdict::Fail, "{why}");
+    let (blocked, why) = verdict(answered("first", 422), answered("again", 500));
+    assert_eq!(blocked, Verdict::Fail, "{why}");
+    let mut page = answered("again", 502);
+    if let Some(response) = &mut page.response {
+        response.json = None;
+        response.body = "<center>nginx</center>".to_owned();
+    }
+    let (hidden, why) = verdict(answered("first", 422), page);
+    assert_eq!(hidden, Verdict::Inconclusive, "{why}");
+}
+
+#[test]
 fn the_same_failure_comes_from_memory_where_its_cause_is_gone() {
     let judged = |before: &[&str], now: &[&str]| {
         let failed = |step: &str, variants: &[&str]| {
