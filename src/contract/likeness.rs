@@ -61,7 +61,8 @@ fn remove_at(json: &mut Value, pointer: &str) {
     }
 }
 
-fn same_json(one: &Value, other: &Value) -> bool {
+/// Whether two values are equal, in any order and notation.
+pub fn same_json(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => same_number(one, other),
         (Value::Array(one), Value::Array(other)) => {

@@ -25,7 +25,7 @@ pub use failure::{AfterFailure, FailureClass, RetryRules, TransientSignal};
 pub use gateway::gateway;
 pub use hiding::hides_outcome;
 pub use key::{Companion, CompanionForm, Encoding, KeyKind, KeyRules, Required, Unit};
-pub use likeness::{remove, same_body};
+pub use likeness::{remove, same_body, same_json};
 pub use marker::ReplayMarker;
 pub use meaning::{
     Earlier, Foreign, Identity, Relation, SKEW_OF_PLACES, Situation, meaning, situation,

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use serde_json::{Map, Number, Value};
 
-/// The largest integer up to which all have one exact value as a floating-point number: 2^53.
-const EXACT: i64 = 1 << 53;
+/// The largest integer that surely means the same in any notation (RFC 8259, section 6).
+const EXACT: i64 = (1 << 53) - 1;
 
 /// The body with its members in the opposite order, on lines of their own, and its integers as
 /// `2000.0`. What is no JSON stays as it is.

@@ -4,6 +4,7 @@
 
 use super::ruling::Ruling;
 use super::view::{View, got, who};
+use crate::contract::same_json;
 use crate::transcript::Exchange;
 use serde_json::{Map, Value};
 
@@ -48,7 +49,7 @@ pub(super) fn rule(view: &View<'_>, of: &str, with: &str) -> Ruling {
         if !is_scalar(value) || !is_scalar(again) {
             continue;
         }
-        if value != again {
+        if !same_json(value, again) {
             return Ruling::broken(format!(
                 "{member} is {value} in `{of}` and {again} in `{with}`"
             ))
@@ -107,6 +108,11 @@ mod tests {
         assert_eq!(
             judged(r#"{"data":[{"id":"pay_1","status":"succeeded"}]}"#, paid).0,
             Verdict::Pass
+        );
+        assert_eq!(
+            judged(r#"{"id":"pay_1","at":1.0}"#, paid).0,
+            Verdict::Pass,
+            "another notation of one number"
         );
         let (verdict, reason) = judged(r#"{"data":[{"id":"pay_1","status":"pending"}]}"#, paid);
         assert_eq!(verdict, Verdict::Fail);

@@ -2,6 +2,7 @@
 
 use super::round::locked;
 use super::spec::Spec;
+use crate::outcome::Meaning;
 use crate::scenario::{OperationRole, PrincipalRole};
 use crate::transcript::{Delivery, Exchange};
 use serde::Serialize;
@@ -86,7 +87,9 @@ impl Ledger {
             || spec.principal != PrincipalRole::Owner
             || !spec.key.ordinary
             || !exchange.forms.is_empty();
-        if response.is_some() && entry.first.is_none() {
+        // A 202 to a copy names where the result will be, and is not that.
+        let is_final = !exchange.outcome.may_be(Meaning::InFlight);
+        if response.is_some() && is_final && entry.first.is_none() {
             entry.first = Some(exchange.clone());
         }
     }

@@ -90,7 +90,7 @@ pub static VARIANTS: [Variant; 53] = [
         says: "Answers the losers of a race 202 with a link to where the result will be.",
         sources: &["RFC 9110, section 15.3.3"],
         contract: "on: { in-progress: { outcome: accepted, status: 202 } }",
-        upsets: RACES,
+        upsets: &["race/burst", "race/during", "race/edge", "run/ledger"],
         change: |demo| {
             let link = "</payments>; rel=\"status\"";
             demo.policy.in_progress = InProgress::Accept(Refusal {
@@ -145,6 +145,7 @@ pub static VARIANTS: [Variant; 53] = [
             "lost/response",
             "run/ledger",
             "auth/refused-first#none",
+            "lookup/after-loss",
         ],
         change: |demo| {
             demo.policy.replay.wording = Wording::Anew;

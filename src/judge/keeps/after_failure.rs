@@ -1,7 +1,7 @@
 //! What a retry does after a failure, by the failure's class.
 
 use super::{Look, who};
-use crate::contract::{AfterFailure, FailureClass, gateway};
+use crate::contract::{AfterFailure, FailureClass};
 use crate::judge::view::{View, began};
 use crate::outcome::{Meaning, Outcome};
 use crate::transcript::{Delivery, Exchange, Response};
@@ -117,7 +117,7 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
         }
     } else if is(Meaning::RateLimited) {
         return Look::Nothing(format!("{} was refused for its rate", who(exchange)));
-    } else if is(Meaning::ServerError) && fails_by_itself(class, first, exchange, response) {
+    } else if is(Meaning::ServerError) && is_still_broken(class, first, exchange) {
         return Look::Nothing(format!("{} failed by itself ({status})", who(exchange)));
     } else {
         (Fate::Blocked, format!("refused with {status}"))
@@ -130,17 +130,10 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
     Look::Seen(says, kept)
 }
 
-/// Whether a failure of the server, other than the first one, need not have to do with the key: whatever
-/// broke may still be broken, and a gateway fails in front of what knows keys.
-fn fails_by_itself(
-    class: FailureClass,
-    first: &Exchange,
-    exchange: &Exchange,
-    response: &Response,
-) -> bool {
-    let still_broken =
-        class == FailureClass::Server5xx && !heals(exchange) && !is_over(first, exchange);
-    still_broken || gateway(response).is_some()
+/// Whether another failure of the server than the first need not have to do with the key: what broke may
+/// still be broken.
+fn is_still_broken(class: FailureClass, first: &Exchange, exchange: &Exchange) -> bool {
+    class == FailureClass::Server5xx && !heals(exchange) && !is_over(first, exchange)
 }
 
 /// Whether the target was to fail once only, so that the same failure can only come from memory.
