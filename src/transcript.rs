@@ -305,6 +305,9 @@ pub struct SentRequest {
     pub method: String,
     /// The whole URL.
     pub url: String,
+    /// The one of the host's addresses that was chosen for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
     /// The headers, in order.
     pub headers: Vec<(String, String)>,
     /// The body as text.

@@ -141,6 +141,7 @@ impl Place {
         Ok(Place {
             way,
             endpoint: Endpoint {
+                address: None,
                 scheme: if way.is_tls() {
                     Scheme::Https
                 } else {

@@ -31,7 +31,8 @@ pub fn check(args: CheckArgs) -> Result<Exit, Failure> {
         args.access.filling.secrets.as_deref(),
         &args.access.allow_host,
         args.standard.contract.as_deref(),
-    )?;
+    )?
+    .spread();
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }

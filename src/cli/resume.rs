@@ -63,7 +63,8 @@ fn ready(args: &ResumeArgs, deferred: &Deferred) -> Result<Ready, Failure> {
         args.secrets.as_deref(),
         &first.allow_hosts,
         None,
-    )?;
+    )?
+    .spread();
     if ready.digest != first.digest {
         return Err(Failure::Usage(format!(
             "{} is not the target file that the keys were made with: another request with an old key would show nothing; give that file with --target, or begin anew with `run --defer`",

@@ -98,7 +98,8 @@ fn one(
         args.access.filling.secrets.as_deref(),
         &args.access.allow_host,
         args.standard.contract.as_deref(),
-    )?;
+    )?
+    .spread();
     for warning in &ready.warnings {
         screen::remark(&warning.render(true));
     }

@@ -68,8 +68,10 @@ pub(super) async fn start(
     let base_urls = target
         .base_urls
         .iter()
-        .filter_map(|base| base.resolve(|name| ports.get(name)).ok())
-        .map(|url| url.to_string())
+        .filter_map(|base| {
+            let url = base.resolve(|name| ports.get(name)).ok()?;
+            Some(base.said(&url))
+        })
         .collect();
     let setup = Setup {
         tls: target::tls(&target, file)?,

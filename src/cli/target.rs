@@ -17,6 +17,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -114,6 +115,18 @@ pub fn from_text(name: &str, text: &str) -> Result<Ready, Failure> {
         text: text.to_owned(),
     };
     ready(Arc::new(source), &Options::default(), &Surroundings, None)
+}
+
+impl Ready {
+    /// The target at each address of its host, if it asks for that.
+    pub fn spread(mut self) -> Ready {
+        self.target.spread(|host| {
+            let host = host.trim_matches(['[', ']']);
+            let found = (host, 0).to_socket_addrs();
+            found.map_or_else(|_| Vec::new(), |all| all.map(|one| one.ip()).collect())
+        });
+        self
+    }
 }
 
 /// Refuses what looks like a live API, unless `live` was said.

@@ -3,7 +3,7 @@
 
 use super::view::{View, number};
 use crate::scenario::Case;
-use crate::transcript::Exchange;
+use crate::transcript::{Exchange, SentRequest};
 use std::collections::BTreeSet;
 
 /// Headers in which load balancers and servers name the one that answered, in small letters.
@@ -27,7 +27,7 @@ pub(super) fn seen<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> String 
         .collect();
     let addresses: BTreeSet<&str> = answered
         .iter()
-        .map(|exchange| address(&exchange.request.url))
+        .map(|exchange| address(&exchange.request))
         .collect();
     let servers: BTreeSet<(&str, &str, &str)> = answered
         .iter()
@@ -35,7 +35,7 @@ pub(super) fn seen<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> String 
             let headers = exchange.response.iter().flat_map(|own| &own.headers);
             headers.filter_map(|(name, value)| {
                 let own = NAMING.iter().find(|own| own.eq_ignore_ascii_case(name))?;
-                Some((address(&exchange.request.url), *own, value.as_str()))
+                Some((address(&exchange.request), *own, value.as_str()))
             })
         })
         .collect();
@@ -55,10 +55,10 @@ pub(super) fn seen<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> String 
 pub(super) fn missing(view: &View<'_>) -> Option<String> {
     spread(view.case).find_map(|step| {
         let all = || view.round.of(step);
-        let sent: BTreeSet<&str> = all().map(|own| address(&own.request.url)).collect();
+        let sent: BTreeSet<&str> = all().map(|own| address(&own.request)).collect();
         let answered: BTreeSet<&str> = all()
             .filter(|own| own.response.is_some())
-            .map(|own| address(&own.request.url))
+            .map(|own| address(&own.request))
             .collect();
         let silent = sent.difference(&answered).next()?;
         Some(format!("the instance at {silent} did not answer `{step}`"))
@@ -73,8 +73,12 @@ pub(super) fn spread(case: &Case) -> impl Iterator<Item = &str> {
         .map(|request| request.name.as_str())
 }
 
-/// Scheme, host and port of a URL.
-pub(super) fn address(url: &str) -> &str {
+/// Where a request went: to an address that was chosen for it, or else scheme, host and port of its URL.
+pub(super) fn address(request: &SentRequest) -> &str {
+    if let Some(address) = &request.address {
+        return address;
+    }
+    let url = request.url.as_str();
     let host = url.find("://").map_or(0, |at| at + 3);
     let end = url[host..]
         .find(['/', '?'])
@@ -109,8 +113,12 @@ mod tests {
 
     #[test]
     fn an_address_ends_where_the_path_begins() {
-        assert_eq!(address("http://h:1/a/b"), "http://h:1");
-        assert_eq!(address("https://h?x=/"), "https://h");
+        let of = |url: &str| address(&at(paid("a", "p"), url).request).to_owned();
+        assert_eq!(of("http://h:1/a/b"), "http://h:1");
+        assert_eq!(of("https://h?x=/"), "https://h");
+        let mut chosen = at(paid("a", "p"), "http://h:1/a/b").request;
+        chosen.address = Some("127.0.0.2".to_owned());
+        assert_eq!(address(&chosen), "127.0.0.2");
     }
 
     #[test]

@@ -163,6 +163,7 @@ pub(super) fn sent(step: &str) -> Exchange {
         request: SentRequest {
             method: "POST".to_owned(),
             url: "http://127.0.0.1/payments".to_owned(),
+            address: None,
             headers: Vec::new(),
             body: Some("{}".to_owned()),
             intent: "plain".to_owned(),

@@ -32,7 +32,7 @@ impl World {
     /// The text of a page: of the API itself (`GET /path`), or of a URL.
     pub(super) async fn page(&self, place: &str) -> Result<String, String> {
         let of_the_api = place.strip_prefix("GET ").map(|path| {
-            let base = self.bases[0].as_str().trim_end_matches('/');
+            let base = self.bases[0].url.as_str().trim_end_matches('/');
             format!("{base}{path}")
         });
         let place = of_the_api.as_deref().unwrap_or(place);
@@ -48,6 +48,7 @@ impl World {
             chunked: false,
             upper_case_headers: false,
             intent: Vec::new(),
+            address: None,
             certificate: None,
             signer: None,
         };
@@ -78,7 +79,7 @@ impl World {
 
     fn told_of(&self, document: &Document, operation: &str) -> OpenApiFacts {
         let own = self.operation(operation).ok().and_then(|operation| {
-            let base = self.bases[0].path().trim_end_matches('/');
+            let base = self.bases[0].url.path().trim_end_matches('/');
             let path = format!("{base}{}", operation.request.path);
             document
                 .operation(&operation.request.method, &path)

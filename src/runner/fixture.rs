@@ -349,7 +349,7 @@ impl Fixtures {
         let token = world.token(role);
         let mut rendered = render(&Recipe {
             target: &world.target,
-            base: &world.bases[0],
+            base: &world.bases[0].url,
             request: &operation.request,
             patches: &[with],
             forms: &[],

@@ -112,6 +112,7 @@ pub(super) async fn make(
     }
     world.check_host(&rendered.origin)?;
     let (mut endpoint, authority) = endpoint(&rendered.origin)?;
+    endpoint.address = rendered.address;
     endpoint.certificate = rendered.certificate.as_ref().map(Certificate::name);
     let fault = request.fault.clone();
     let on_the_wire = fault
@@ -306,6 +307,7 @@ pub(super) fn blank(
         request: SentRequest {
             method: rendered.method.clone(),
             url: masker.mask(&format!("{}{}", rendered.origin, rendered.path_and_query)),
+            address: rendered.address.map(|address| address.to_string()),
             headers: rendered
                 .headers
                 .iter()

@@ -303,7 +303,7 @@ impl Runner {
     /// Whether the target takes connections at all.
     async fn reachable(&self) -> Result<(), String> {
         for base in &self.world.bases {
-            let (endpoint, _) = world::endpoint(base.as_str())?;
+            let endpoint = base.endpoint()?;
             match self.world.connect(&endpoint, true).await {
                 Ok(connection) => self.world.spare.keep(&endpoint, connection),
                 Err(unreachable) => {

@@ -67,9 +67,10 @@ impl World {
                 reason,
             })?;
         let place = self.key_place(operation);
+        let base = self.base(each);
         let recipe = Recipe {
             target: &self.target,
-            base: self.base(each),
+            base: &base.url,
             request: &operation.request,
             patches: &patches,
             forms: &forms,
@@ -79,7 +80,10 @@ impl World {
             token: token.as_deref(),
             values: &values,
         };
-        let rendered = render(&recipe)?;
+        let rendered = Rendered {
+            address: base.address,
+            ..render(&recipe)?
+        };
         let reworded = if forms.is_empty() {
             false
         } else {
@@ -140,7 +144,7 @@ impl World {
     ) -> Result<Rendered, String> {
         render(&Recipe {
             target: &self.target,
-            base: &self.bases[0],
+            base: &self.bases[0].url,
             request,
             patches: &[],
             forms: &[],

@@ -275,7 +275,7 @@ impl ManagedServer {
 async fn serves(world: &World, server: &Server, left: Duration) -> Result<(), String> {
     let patience = left.clamp(PAUSE, Duration::from_secs(5));
     let Some(ready) = &server.ready else {
-        let (endpoint, _) = endpoint(world.bases[0].as_str())?;
+        let (endpoint, _) = endpoint(world.bases[0].url.as_str())?;
         let peer = (endpoint.host.as_str(), endpoint.port);
         return tokio::time::timeout(patience, tokio::net::TcpStream::connect(peer))
             .await

@@ -290,6 +290,7 @@ impl World {
             chunked: false,
             upper_case_headers: false,
             intent: Vec::new(),
+            address: None,
             certificate: principal.certificate.clone(),
             signer: None,
         })

@@ -29,6 +29,8 @@ use crate::target::{HttpVersion, Target};
 use crate::transcript::{SoFar, Transcript};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -92,7 +94,7 @@ pub struct RunError(pub String);
 pub(super) struct World {
     pub(super) target: Target,
     pub(super) contracts: BTreeMap<String, Contract>,
-    pub(super) bases: Vec<Url>,
+    pub(super) bases: Vec<Base>,
     pub(super) masker: Masker,
     pub(super) tokens: Tokens,
     pub(super) fixtures: Fixtures,
@@ -207,10 +209,14 @@ impl World {
             .target
             .base_urls
             .iter()
-            .map(|base| base.resolve(|name| setup.ports.get(name)).map_err(RunError))
+            .map(|base| {
+                let url = base.resolve(|name| setup.ports.get(name));
+                let address = base.address;
+                url.map(|url| Base { url, address }).map_err(RunError)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         for base in &bases {
-            let host = base.host_str().unwrap_or_default();
+            let host = base.url.host_str().unwrap_or_default();
             if !setup.target.allows(host, &setup.allow_hosts) {
                 return Err(RunError(format!(
                     "refused to send to {host}: it does not stand literally in base-url; add it to hosts or --allow-host"
@@ -515,13 +521,42 @@ impl World {
     }
 
     /// The base URL to send to: the first, or each in turn.
-    pub(super) fn base(&self, each: bool) -> &Url {
+    pub(super) fn base(&self, each: bool) -> &Base {
         match self.bases.len() {
             1 => &self.bases[0],
             count if each => {
                 &self.bases[self.next_replica.fetch_add(1, Ordering::Relaxed) as usize % count]
             }
             _ => &self.bases[0],
+        }
+    }
+}
+
+/// One of the places where the target is.
+pub(super) struct Base {
+    /// The URL.
+    pub(super) url: Url,
+    /// The one of its host's addresses that is meant.
+    pub(super) address: Option<IpAddr>,
+}
+
+impl Base {
+    /// Where its connections go.
+    pub(super) fn endpoint(&self) -> Result<Endpoint, String> {
+        let (endpoint, _) = endpoint(self.url.as_str())?;
+        Ok(Endpoint {
+            address: self.address,
+            ..endpoint
+        })
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.url)?;
+        match self.address {
+            Some(address) => write!(f, " ({address})"),
+            None => Ok(()),
         }
     }
 }
@@ -565,6 +600,7 @@ pub(super) fn endpoint(origin: &str) -> Result<(Endpoint, String), String> {
         scheme,
         host,
         port,
+        address: None,
         certificate: None,
     };
     Ok((endpoint, authority))

@@ -3,6 +3,7 @@
 //! in. It knows nothing of contracts or scenarios, and never touches the network.
 
 pub mod action;
+mod address;
 pub mod client;
 pub mod consumer;
 mod derive;
@@ -34,6 +35,7 @@ pub mod volatile;
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::yaml::Node;
@@ -62,6 +64,8 @@ pub struct Target {
     pub name: String,
     /// Where it is; several are replicas of one API.
     pub base_urls: Vec<BaseUrl>,
+    /// Whether each address of a base URL's host is a replica.
+    pub all_addresses: bool,
     /// Other hosts that the tool may write to; `*.` stands for any subdomain.
     pub hosts: Vec<String>,
     /// What it promises, unresolved; `None` is `generic`.
@@ -146,6 +150,8 @@ pub struct BaseUrl {
     pub template: Template,
     /// Whether its host stands literally in the file, and so counts as named.
     pub literal_host: bool,
+    /// The one of its host's addresses that is meant; `None` is whichever the system picks.
+    pub address: Option<IpAddr>,
 }
 
 /// Which version of HTTP is spoken.

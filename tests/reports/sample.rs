@@ -206,6 +206,7 @@ pub fn exchange(copy: u32, body: &str) -> Exchange {
         request: SentRequest {
             method: "POST".to_owned(),
             url: "http://127.0.0.1:8080/payments".to_owned(),
+            address: None,
             headers: vec![("Idempotency-Key".to_owned(), "burst-key".to_owned())],
             body: Some(HOSTILE.to_owned()),
             intent: "digest".to_owned(),

@@ -23,9 +23,7 @@ impl<'a> Burst<'a> {
     ) -> Burst<'a> {
         Burst {
             facts,
-            copies: copies
-                .map(|copy| (address(&copy.request.url), copy))
-                .collect(),
+            copies: copies.map(|copy| (address(&copy.request), copy)).collect(),
         }
     }
 

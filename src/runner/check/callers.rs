@@ -122,7 +122,7 @@ async fn status(
     values.key = Some(fresh_word());
     let rendered = render(&Recipe {
         target: &world.target,
-        base: &world.bases[0],
+        base: &world.bases[0].url,
         request: read,
         patches: &[],
         forms: &[],

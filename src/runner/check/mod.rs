@@ -11,7 +11,7 @@ mod sheet;
 mod variants;
 
 use super::baseline::baseline;
-use super::world::{BaselineKey, World, endpoint};
+use super::world::{BaselineKey, World};
 use crate::plan::Plan;
 use crate::scenario::PrincipalRole;
 use crate::target::operation::Operation;
@@ -72,9 +72,9 @@ async fn reachable(world: &World, sheet: &mut Sheet<'_>) -> bool {
     for (number, base) in world.bases.iter().enumerate() {
         let pointer = format!("base-url/{number}");
         let began = Instant::now();
-        let problem = match endpoint(base.as_str()) {
+        let problem = match base.endpoint() {
             Err(why) => Some(why),
-            Ok((endpoint, _)) => match world.connect(&endpoint, true).await {
+            Ok(endpoint) => match world.connect(&endpoint, true).await {
                 Ok(connection) => {
                     world.spare.keep(&endpoint, connection);
                     None

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,8 @@ pub struct Endpoint {
     pub host: String,
     /// The port.
     pub port: u16,
+    /// The one of its addresses that is meant; `None` is whichever the system picks.
+    pub address: Option<IpAddr>,
     /// Which of the further certificates is shown there; `None` is our own, if we have one.
     pub certificate: Option<String>,
 }
@@ -58,9 +61,13 @@ impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scheme = self.scheme.name();
         if self.host.contains(':') {
-            write!(f, "{scheme}://[{}]:{}", self.host, self.port)
+            write!(f, "{scheme}://[{}]:{}", self.host, self.port)?;
         } else {
-            write!(f, "{scheme}://{}:{}", self.host, self.port)
+            write!(f, "{scheme}://{}:{}", self.host, self.port)?;
+        }
+        match self.address {
+            Some(address) => write!(f, " ({address})"),
+            None => Ok(()),
         }
     }
 }
@@ -198,8 +205,11 @@ impl Wire {
             refused: error.kind() == io::ErrorKind::ConnectionRefused,
             says: format!("{what} {to}: {error}"),
         };
-        let line = TcpStream::connect((to.host.as_str(), to.port))
-            .await
+        let connected = match to.address {
+            Some(address) => TcpStream::connect((address, to.port)).await,
+            None => TcpStream::connect((to.host.as_str(), to.port)).await,
+        };
+        let line = connected
             .and_then(Line::new)
             .map_err(|error| unreachable("cannot connect to", error))?;
         let (stream, http2) = match to.scheme {

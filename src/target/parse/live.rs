@@ -20,6 +20,7 @@ pub(super) fn base_url(reader: &Reader<'_>, node: &Node) -> Option<BaseUrl> {
     let url = BaseUrl {
         template: filled,
         literal_host: host_is_literal(&written),
+        address: None,
     };
     if reader.is_wrong(&node.span) {
         return None;

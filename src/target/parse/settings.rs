@@ -56,6 +56,9 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
         .unwrap_or_default();
     let base_urls =
         required(reader, &mut fields, "base-url", &document).map(|node| base_urls(reader, node));
+    let all_addresses = fields
+        .take("addresses")
+        .is_some_and(|node| all_addresses(reader, node));
     let hosts = hosts(reader, fields.take("hosts"));
     let contract = fields
         .take("contract")
@@ -100,6 +103,7 @@ pub(super) fn target(reader: &Reader<'_>, source: Node) -> Option<Target> {
     let mut target = Target {
         name: name?,
         base_urls,
+        all_addresses,
         hosts,
         contract,
         headers,
@@ -217,6 +221,19 @@ fn fixtures(
         .iter()
         .filter_map(|entry| reader.fixture(entry, operations.unwrap_or_default()))
         .collect()
+}
+
+fn all_addresses(reader: &Reader<'_>, node: &Node) -> bool {
+    let word = reader.scalar_text(node, "addresses");
+    match word.as_deref() {
+        None | Some("first") => false,
+        Some("all") => true,
+        Some(word) => {
+            let message = format!("`{word}` is not known here: addresses is first or all");
+            reader.error(&node.span, message);
+            false
+        }
+    }
 }
 
 fn http(reader: &Reader<'_>, node: &Node) -> Option<HttpVersion> {

@@ -15,6 +15,7 @@ mod signer;
 pub mod sigv4;
 
 use std::fmt;
+use std::net::IpAddr;
 
 use serde_json::Value;
 use url::Url;
@@ -105,6 +106,8 @@ pub struct Rendered {
     /// Method, path, query and body without key, forms and secrets: equal for requests of the same
     /// intent, whoever sends them.
     pub intent: Vec<u8>,
+    /// The one of the host's addresses that it goes to; `None` is whichever the system picks.
+    pub address: Option<IpAddr>,
     /// The certificate that is shown instead of the target's.
     pub certificate: Option<Certificate>,
     /// What signs it for its sender, last, over its final bytes.
@@ -219,6 +222,7 @@ pub fn render(recipe: &Recipe<'_>) -> Result<Rendered, RenderError> {
         chunked: rewriting.chunked,
         upper_case_headers: rewriting.upper_case,
         intent,
+        address: None,
         certificate: certificate(recipe)?,
         signer: signer::signer(&filling, recipe.principal)?,
     })

@@ -38,6 +38,7 @@ pub(in crate::contract) fn lost() -> Exchange {
         request: SentRequest {
             method: "POST".to_owned(),
             url: "http://127.0.0.1/payments".to_owned(),
+            address: None,
             headers: Vec::new(),
             body: None,
             intent: "plain".to_owned(),

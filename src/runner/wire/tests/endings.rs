@@ -397,12 +397,30 @@ async fn a_certificate_of_nobody_is_refused_unless_nothing_is_verified() {
     }
 }
 
+#[tokio::test]
+async fn a_connection_goes_to_the_address_that_was_chosen_whatever_the_name() {
+    let server = Server::start(Scheme::Http).await;
+    // A name that surely has no address (RFC 2606).
+    let chosen = Endpoint {
+        host: "nobody.invalid".into(),
+        address: Some("127.0.0.1".parse().unwrap()),
+        ..server.endpoint.clone()
+    };
+    let (connection, _) = tokio::join!(server.wire.connect(&chosen, SOON), server.accept());
+    assert!(connection.is_ok());
+    assert_eq!(
+        chosen.to_string(),
+        format!("http://nobody.invalid:{} (127.0.0.1)", server.endpoint.port)
+    );
+}
+
 #[test]
 fn an_endpoint_reads_like_a_url() {
     let mut endpoint = Endpoint {
         scheme: Scheme::Https,
         host: "::1".into(),
         port: 8443,
+        address: None,
         certificate: None,
     };
     assert_eq!(endpoint.to_string(), "https://[::1]:8443");

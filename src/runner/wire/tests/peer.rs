@@ -84,6 +84,7 @@ impl Server {
             acceptor: (scheme == Scheme::Https).then(|| TlsAcceptor::from(config)),
             wire: Wire::new(options, version).unwrap(),
             endpoint: Endpoint {
+                address: None,
                 scheme,
                 host: "127.0.0.1".into(),
                 port,
