@@ -9,6 +9,7 @@ use super::probe::{Counted, read_all};
 use super::rendering::Filling;
 use super::sign::Stamp;
 use super::spec::{RoundNames, Spec};
+use super::timing::halfway;
 use super::words::Words;
 use super::world::{Cast, World};
 use super::{burst, exchange, hook};
@@ -644,10 +645,11 @@ impl<'a> RoundRun<'a> {
                 exchange.copy == 0 && exchange.attempt == 0 && exchange.ending == Ending::Answered;
             let executed = exchange.outcome.may_be(Meaning::Executed);
             if let (true, true, Some(sent)) = (first, executed, exchange.times.sent) {
-                measured.insert(
-                    exchange.step.clone(),
-                    exchange.times.ended.saturating_sub(sent),
-                );
+                let took = exchange.times.ended.saturating_sub(sent);
+                measured
+                    .entry(exchange.step.clone())
+                    .and_modify(|before| *before = halfway(*before, took))
+                    .or_insert(took);
             }
         }
     }
