@@ -2,7 +2,6 @@
 
 use super::round::locked;
 use super::spec::Spec;
-use crate::outcome::Meaning;
 use crate::scenario::{OperationRole, PrincipalRole};
 use crate::transcript::{Delivery, Exchange};
 use serde::Serialize;
@@ -87,9 +86,12 @@ impl Ledger {
             || spec.principal != PrincipalRole::Owner
             || !spec.key.ordinary
             || !exchange.forms.is_empty();
-        // A 202 to a copy names where the result will be, and is not that.
-        let is_final = !exchange.outcome.may_be(Meaning::InFlight);
-        if response.is_some() && is_final && entry.first.is_none() {
+        // A 202 says where the result will be, and another success is that result.
+        let waits = entry.first.as_ref().is_some_and(|first| {
+            let known = first.response.as_ref().or(first.late.as_ref());
+            known.is_some_and(|known| known.status == 202)
+        });
+        if response.is_some_and(|own| entry.first.is_none() || waits && own.status != 202) {
             entry.first = Some(exchange.clone());
         }
     }
