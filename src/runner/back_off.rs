@@ -2,12 +2,12 @@
 
 use super::Runner;
 use super::round::{CaseContext, Played, Ran};
-use super::spare::has_no_room;
+use super::spare::{has_no_room, was_turned_off};
 use super::world::World;
 use crate::outcome::Meaning;
 use crate::plan::PlannedCase;
 use crate::scenario::{Case, Release, Step};
-use crate::transcript::{Ending, Exchange, PauseFacts, Response, Round, Transcript};
+use crate::transcript::{Exchange, PauseFacts, Response, Round, Transcript};
 use std::time::Duration;
 
 /// The longest that one pause lasts, whatever the target asks for.
@@ -52,10 +52,7 @@ fn pause_after(case: &Case, round: &Round) -> Option<PauseFacts> {
         })
     };
     // A server that was ended closes connections too.
-    let closed = copies().filter(|_| round.hooks.is_empty()).filter(|copy| {
-        copy.fault.is_none()
-            && matches!(copy.ending, Ending::ClosedByTarget(_) | Ending::Refused(_))
-    });
+    let closed = copies().filter(|copy| round.hooks.is_empty() && was_turned_off(copy));
     let refused = || copies().filter(|copy| copy.was_refused());
     let (refusals, closed) = (refused().count() as u32, closed.count() as u32);
     let asked = refused().filter_map(asked_pause).max();

@@ -308,8 +308,8 @@ impl Runner {
                 Ok(connection) => self.world.spare.keep(&endpoint, connection),
                 Err(unreachable) => {
                     return Err(format!(
-                        "the target at {base} cannot be reached: {}",
-                        unreachable.says
+                        "the target at {} cannot be reached: {}",
+                        base.said, unreachable.says
                     ));
                 }
             }

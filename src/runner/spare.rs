@@ -62,8 +62,12 @@ impl Spare {
 /// Whether a request found no room: the target took no connection for it, or closed it before a byte of
 /// an answer, and we had no part in that.
 pub(super) fn has_no_room(exchange: &Exchange) -> bool {
+    exchange.times.first_byte.is_none() && was_turned_off(exchange)
+}
+
+/// Whether the target took no connection for a request, or closed it, and we had no part in that.
+pub(super) fn was_turned_off(exchange: &Exchange) -> bool {
     exchange.fault.is_none()
-        && exchange.times.first_byte.is_none()
         && matches!(
             exchange.ending,
             Ending::Refused(_) | Ending::ClosedByTarget(_)

@@ -29,7 +29,6 @@ use crate::target::{HttpVersion, Target};
 use crate::transcript::{SoFar, Transcript};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -210,9 +209,14 @@ impl World {
             .base_urls
             .iter()
             .map(|base| {
-                let url = base.resolve(|name| setup.ports.get(name));
-                let address = base.address;
-                url.map(|url| Base { url, address }).map_err(RunError)
+                let url = base
+                    .resolve(|name| setup.ports.get(name))
+                    .map_err(RunError)?;
+                Ok(Base {
+                    said: base.said(&url),
+                    address: base.address,
+                    url,
+                })
             })
             .collect::<Result<Vec<_>, _>>()?;
         for base in &bases {
@@ -538,6 +542,8 @@ pub(super) struct Base {
     pub(super) url: Url,
     /// The one of its host's addresses that is meant.
     pub(super) address: Option<IpAddr>,
+    /// How reports name it.
+    pub(super) said: String,
 }
 
 impl Base {
@@ -548,16 +554,6 @@ impl Base {
             address: self.address,
             ..endpoint
         })
-    }
-}
-
-impl fmt::Display for Base {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.url)?;
-        match self.address {
-            Some(address) => write!(f, " ({address})"),
-            None => Ok(()),
-        }
     }
 }
 

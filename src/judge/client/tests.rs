@@ -5,6 +5,7 @@ mod grouping;
 
 use super::judge;
 use crate::contract::{self, Contract};
+use crate::judge::Finding;
 use crate::scenario::client::{ClientFault, ClientScenario, DropAt, Pause, PauseForm, Says, parse};
 use crate::transcript::client::{
     Attempt, AttemptRequest, ClientFacts, ClientRound, ClientTranscript, RunEnd, RunFacts,
@@ -84,6 +85,20 @@ const LOST: ClientFault = ClientFault::Drop {
     close: crate::scenario::Close::Fin,
 };
 
+fn facts() -> ClientFacts {
+    ClientFacts {
+        operations: 1,
+        most_attempts: 40,
+        ..ClientFacts::default()
+    }
+}
+
+/// The first finding of a scenario's only case.
+fn first(scenario: &ClientScenario, facts: ClientFacts, rounds: Vec<ClientRound>) -> Finding {
+    let transcript = ClientTranscript { facts, rounds };
+    judge("pay", scenario, &scenario.cases[0], &generic(), &transcript).remove(0)
+}
+
 /// The verdict on the runs `one` with these pauses, one round each.
 fn verdict<P: AsRef<[u64]>>(expect: &str, rounds: &[P], late: u64) -> (Verdict, String) {
     let scenario = scenario("{ drop: processed }", expect);
@@ -91,22 +106,8 @@ fn verdict<P: AsRef<[u64]>>(expect: &str, rounds: &[P], late: u64) -> (Verdict, 
         .iter()
         .zip(1..)
         .map(|(pauses, number)| round(number, "one", LOST, pauses.as_ref(), late));
-    let transcript = ClientTranscript {
-        facts: ClientFacts {
-            operations: 1,
-            most_attempts: 40,
-            ..ClientFacts::default()
-        },
-        rounds: rounds.collect(),
-    };
-    let findings = judge(
-        "pay",
-        &scenario,
-        &scenario.cases[0],
-        &generic(),
-        &transcript,
-    );
-    (findings[0].verdict, findings[0].reason.clone())
+    let finding = first(&scenario, facts(), rounds.collect());
+    (finding.verdict, finding.reason)
 }
 
 const STEADY: [[u64; 2]; 12] = [[500, 1000]; 12];
@@ -291,22 +292,7 @@ fn waits(own: u64, waited: u64, form: PauseForm) -> Verdict {
     let by_itself = round(1, "own", fault, &[own], 0);
     whole.runs.extend(by_itself.runs);
     whole.attempts.extend(by_itself.attempts);
-    let transcript = ClientTranscript {
-        facts: ClientFacts {
-            operations: 1,
-            most_attempts: 40,
-            ..ClientFacts::default()
-        },
-        rounds: vec![whole],
-    };
-    judge(
-        "pay",
-        &scenario,
-        &scenario.cases[0],
-        &generic(),
-        &transcript,
-    )[0]
-    .verdict
+    first(&scenario, facts(), vec![whole]).verdict
 }
 
 #[test]
@@ -386,22 +372,7 @@ fn what_a_run_that_did_not_end_sent_is_not_all_that_it_would_send() {
             round.runs[0].end = end;
             round
         });
-        let transcript = ClientTranscript {
-            facts: ClientFacts {
-                operations: 1,
-                most_attempts: 40,
-                ..ClientFacts::default()
-            },
-            rounds: rounds.collect(),
-        };
-        judge(
-            "pay",
-            &scenario,
-            &scenario.cases[0],
-            &generic(),
-            &transcript,
-        )[0]
-        .verdict
+        first(&scenario, facts(), rounds.collect()).verdict
     };
     let (done, open) = (|| RunEnd::Exited(1), || RunEnd::TimedOut);
     let capped = "capped: { of: one, at-most: 1s }";

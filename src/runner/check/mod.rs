@@ -85,11 +85,11 @@ async fn reachable(world: &World, sheet: &mut Sheet<'_>) -> bool {
         match problem {
             None => {
                 let took = sheet::in_words(began.elapsed());
-                let says = format!("{base} takes connections ({took})");
+                let says = format!("{} takes connections ({took})", base.said);
                 sheet.line("base-url", Mark::Right, says, &pointer);
             }
             Some(why) => {
-                let says = format!("the target at {base} cannot be reached: {why}");
+                let says = format!("the target at {} cannot be reached: {why}", base.said);
                 sheet.line("base-url", Mark::Unreachable, says, &pointer);
                 return false;
             }

@@ -1,6 +1,6 @@
 //! Keys, bodies and what is sent again, by written attempts: kept, broken, and not shown.
 
-use super::{LOST, generic, round};
+use super::{LOST, facts, generic, round};
 use crate::contract::Contract;
 use crate::judge::client::judge;
 use crate::judge::sample::contract;
@@ -96,14 +96,6 @@ fn told_of(expect: &str, contract: &Contract, facts: ClientFacts, round: ClientR
         level: found.level,
         reason: found.reason,
         evidence: found.evidence.len(),
-    }
-}
-
-fn facts() -> ClientFacts {
-    ClientFacts {
-        operations: 1,
-        most_attempts: 40,
-        ..ClientFacts::default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tests of which attempts are one operation, and of what a run that shows nothing says.
 
-use super::{LOST, generic, ms, round, scenario};
+use super::{LOST, first, generic, ms, round, scenario};
 use crate::contract::Contract;
 use crate::judge::Finding;
 use crate::judge::client::operations::operations;
@@ -189,10 +189,8 @@ fn found(
 
 fn facts() -> ClientFacts {
     ClientFacts {
-        operations: 1,
-        most_attempts: 40,
         has_lookup: true,
-        ..ClientFacts::default()
+        ..super::facts()
     }
 }
 
@@ -273,18 +271,7 @@ fn one_of_two_retries_with_the_refused_credentials_is_one_too_many() {
         for run in &mut scenario.cases[0].runs {
             run.faults = vec![whole.attempts[0].fault];
         }
-        let transcript = ClientTranscript {
-            facts: facts(),
-            rounds: vec![whole],
-        };
-        judge(
-            "pay",
-            &scenario,
-            &scenario.cases[0],
-            &generic(),
-            &transcript,
-        )[0]
-        .verdict
+        first(&scenario, facts(), vec![whole]).verdict
     };
     assert_eq!(judged(&["old", "new"]), Verdict::Pass);
     assert_eq!(judged(&["old", "new", "old"]), Verdict::Fail);
