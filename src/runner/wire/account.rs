@@ -56,7 +56,7 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
         }
         (_, over) => over,
     };
-    // The answer can be here before the one who released the request has told.
+    drive.shared.release_told().await;
     drive.shared.note_sent();
     let mut inbound = inbound;
     if let Over::Cut(close) | Over::Fault(close) = over

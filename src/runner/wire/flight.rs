@@ -135,6 +135,8 @@ pub(super) struct Shared {
     in_volley: bool,
     handed_over: AtomicBool,
     released: AtomicBool,
+    /// The release is through, and what it sent is known.
+    told: AtomicBool,
     cut: Mutex<CutState>,
     changed: Notify,
 }
@@ -180,6 +182,7 @@ impl Shared {
             in_volley: false,
             handed_over: AtomicBool::new(false),
             released: AtomicBool::new(!hold),
+            told: AtomicBool::new(!hold),
             cut: Mutex::new(CutState::NotAsked),
             changed: Notify::new(),
         }
@@ -224,6 +227,7 @@ impl Shared {
         {
             self.story.happen(Moment::Sent, at);
         }
+        self.told.store(true, Ordering::Release);
         self.changed.notify_waiters();
     }
 
@@ -290,6 +294,17 @@ impl Shared {
         loop {
             let changed = self.changed.notified();
             if self.released.load(Ordering::Acquire) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Waits for the second half of a release that has begun: an answer can be here before it.
+    pub(super) async fn release_told(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if !self.released.load(Ordering::Acquire) || self.told.load(Ordering::Acquire) {
                 return;
             }
             changed.await;

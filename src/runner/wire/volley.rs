@@ -211,6 +211,7 @@ impl Rider {
     async fn close(self, over: Over) -> Done {
         let tap = Arc::clone(&self.connection.tap);
         let story = &self.shared.story;
+        self.shared.release_told().await;
         self.shared.note_sent();
         if let Over::Cut(close) = over {
             tap.line.close(close);
