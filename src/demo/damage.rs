@@ -47,7 +47,10 @@ const fn joined<const ALL: usize>(
 /// What a flaw breaks.
 pub(super) fn damage(flaw: Flaw) -> Damage {
     match flaw {
-        Flaw::IgnoresKeys => surely(broad::IGNORES_KEYS),
+        Flaw::IgnoresKeys => Damage {
+            breaks: broad::IGNORES_KEYS,
+            may_break: &["run/expired-keys/item-7/counted:expired"],
+        },
         Flaw::ChecksThenSets => Damage {
             breaks: &[
                 "race/burst/item-5/effects-at-most",
@@ -127,7 +130,10 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::RunsAgainBehindStoredAnswer => Damage {
             breaks: broad::RUNS_AGAIN_BEHIND_STORED_ANSWER,
             // A hang-up near the end of the work lets the retry at once meet the completed request.
-            may_break: &["lost/mid-work#*/item-5/effects-at-most@after-at-once"],
+            may_break: &[
+                "lost/mid-work#*/item-5/effects-at-most@after-at-once",
+                "run/documents/item-7/documented-retryable:later",
+            ],
         },
         Flaw::DropsClaimOnHangUp => Damage {
             breaks: &["lost/mid-work#*/item-5/effects-at-most"],
@@ -152,6 +158,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             breaks: broad::REPLAYS_WITH_500,
             // A copy that comes near the end may meet the completed request.
             may_break: &[
+                "failure/store-down/item-7/documented-retryable:later",
                 "race/during/item-5/keeps:in-progress",
                 "race/during/item-5/outcome-never:during",
             ],
@@ -208,6 +215,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             breaks: &["lost/mid-work#*/item-5/effects-at-most"],
             // The hang-up has 50 ms between charge and receipt, and the retry at once may come late.
             may_break: &[
+                "run/ledger/item-5/one-resource:ledger",
+                "run/ledger/item-5/same-response:ledger",
                 "lost/mid-work#*/item-5/effects-at-most@after-at-once",
                 "race/replicas/item-5/effects-at-most",
                 "race/replicas/item-5/one-resource:burst+lagging+later",
@@ -265,6 +274,10 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             // After 200 ms the record is there: these wait for the effect first, or for new
             // connections.
             may_break: &[
+                "race/during/item-5/keeps:in-progress",
+                "race/during/item-5/outcome-never:during",
+                "lost/response#gave-up/item-5/effects-at-most",
+                "lost/response#gave-up/item-5/same-response:again",
                 "replay/connections/item-5/effects-at-most",
                 "replay/connections/item-5/one-resource:first+again",
                 "replay/connections/item-5/outcome-never:again",
@@ -383,6 +396,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             // Another instance knows nothing of the claim, a crash comes when it comes, and a hang-up near
             // the end of the work lets the retry at once run beside the gap.
             may_break: &[
+                "run/ledger/item-5/one-resource:ledger",
+                "run/ledger/item-5/same-response:ledger",
                 "lost/mid-work#*/item-5/effects-at-most@after-at-once",
                 "crash/after-effect/item-5/effects-at-most",
                 "crash/mid-work/item-5/effects-at-most",
@@ -471,6 +486,7 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // These retry within the second, or just over its edge.
             may_break: &[
+                "lost/after-effect#at-once/item-5/outcome-is:retry",
                 "crash/restart/item-5/same-response:again",
                 "replay/after-delete/item-4/keeps:deleted",
                 "replay/kinds#*/item-5/same-response:again+later",
@@ -529,7 +545,10 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             "replay/kinds#*/item-5/same-response:again+later",
             "run/ledger/item-5/same-response:ledger",
         ]),
-        Flaw::IgnoresKeyOnRefunds => surely(broad::IGNORES_KEY_ON_REFUNDS),
+        Flaw::IgnoresKeyOnRefunds => Damage {
+            breaks: broad::IGNORES_KEY_ON_REFUNDS,
+            may_break: &["create-refund:run/expired-keys/item-7/counted:expired"],
+        },
         Flaw::TruncatesKeysTo64 => surely(&[
             "key/near#at-129/item-4/outcome-never:second",
             "key/near#at-255/item-4/outcome-never:second",
@@ -685,10 +704,25 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
         Flaw::FreesNoticeAfterEffect => surely(consumer::FREES_NOTICE_AFTER_EFFECT),
         Flaw::ForgetsNoticesSoon => surely(consumer::FORGETS_NOTICES_SOON),
         Flaw::AppliesOlderNotices => surely(consumer::APPLIES_OLDER_NOTICES),
-        Flaw::TakesUnsignedNotices => surely(consumer::TAKES_UNSIGNED_NOTICES),
+        Flaw::TakesUnsignedNotices => Damage {
+            breaks: consumer::TAKES_UNSIGNED_NOTICES,
+            // A known signature with another id is one that is not good.
+            may_break: &[
+                "receive-notice:consumer/signed-id/item-8/effects-at-most",
+                "receive-notice:consumer/signed-id/item-8/outcome-never:renamed",
+            ],
+        },
         Flaw::TakesOldSignatures => surely(consumer::TAKES_OLD_SIGNATURES),
-        Flaw::CrashesOnBadSignature => surely(consumer::CRASHES_ON_BAD_SIGNATURE),
-        Flaw::HidesBadSignatures => surely(consumer::HIDES_BAD_SIGNATURES),
+        Flaw::CrashesOnBadSignature => Damage {
+            breaks: consumer::CRASHES_ON_BAD_SIGNATURE,
+            // A known signature with another id is one that is not good.
+            may_break: &["receive-notice:consumer/signed-id/item-8/outcome-never:renamed"],
+        },
+        Flaw::HidesBadSignatures => Damage {
+            breaks: consumer::HIDES_BAD_SIGNATURES,
+            // A known signature with another id is one that is not good.
+            may_break: &["receive-notice:consumer/signed-id/item-8/outcome-never:renamed"],
+        },
         Flaw::HandlesNoticesWithoutId => surely(consumer::HANDLES_NOTICES_WITHOUT_ID),
         Flaw::DropsNoticesWithoutId => surely(consumer::DROPS_NOTICES_WITHOUT_ID),
         Flaw::TakesAccountForNotice => surely(consumer::TAKES_ACCOUNT_FOR_NOTICE),

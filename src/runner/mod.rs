@@ -26,6 +26,7 @@ mod lookup;
 mod made;
 mod mask;
 mod neighbours;
+mod pace;
 mod probe;
 mod publish;
 mod recheck;

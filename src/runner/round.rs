@@ -5,11 +5,11 @@ use super::board::Board;
 use super::defer::{SuspendedRound, pause};
 use super::keys::KeyWriter;
 use super::lateness::Lateness;
+use super::pace::Pace;
 use super::probe::{Counted, read_all};
 use super::rendering::Filling;
 use super::sign::Stamp;
 use super::spec::{RoundNames, Spec};
-use super::timing::halfway;
 use super::words::Words;
 use super::world::{Cast, World};
 use super::{burst, exchange, hook};
@@ -38,7 +38,7 @@ pub(super) struct CaseContext<'a> {
     pub(super) scenario: &'a Scenario,
     pub(super) case: &'a Case,
     /// How long a step's request took in the rounds before, by step.
-    pub(super) measured: Mutex<HashMap<String, Duration>>,
+    pub(super) measured: Mutex<HashMap<String, Pace>>,
     /// Retries that did not come to their end in a round before.
     pub(super) stuck: Mutex<BTreeSet<String>>,
     /// Why the case does not apply, where only the making of a request could tell.
@@ -648,8 +648,8 @@ impl<'a> RoundRun<'a> {
                 let took = exchange.times.ended.saturating_sub(sent);
                 measured
                     .entry(exchange.step.clone())
-                    .and_modify(|before| *before = halfway(*before, took))
-                    .or_insert(took);
+                    .and_modify(|pace| pace.took(took))
+                    .or_insert(Pace::new(took));
             }
         }
     }

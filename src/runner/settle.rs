@@ -1,5 +1,6 @@
 //! Waiting until effects have stopped changing, and watching for the first one.
 
+use super::pace::Pace;
 use super::probe::{self, Counted, read_all, subjects};
 use super::round::{RoundRun, locked};
 use crate::scenario::{Moment, Step, When};
@@ -86,7 +87,7 @@ impl RoundRun<'_> {
     pub(super) fn still_running(&self) -> Duration {
         let slowest = locked(&self.context.measured)
             .values()
-            .copied()
+            .map(Pace::latency)
             .max()
             .unwrap_or_default();
         let counted = locked(&self.counted);

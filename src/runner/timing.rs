@@ -1,6 +1,7 @@
 //! Times and moments of a round: what a share of a latency is now, and when a moment comes.
 
 use super::case::succeeding;
+use super::pace::Pace;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
 use super::world::BaselineKey;
@@ -61,7 +62,9 @@ impl RoundRun<'_> {
                 .ok_or("the contract declares no lock-timeout")?,
             Quantity::Latency => {
                 let step = of.unwrap_or_default();
-                let measured = locked(&self.context.measured).get(step).copied();
+                let paces = locked(&self.context.measured);
+                let measured = paces.get(step).map(Pace::latency);
+                drop(paces);
                 let spec = locked(&self.names).first_spec(step).cloned();
                 measured
                     .or_else(|| self.baseline_latency(&spec?))
@@ -104,14 +107,6 @@ impl RoundRun<'_> {
         tokio::time::sleep_until(due.into()).await;
         Ok(due)
     }
-}
-
-/// The latency to go by after one more was measured: their geometric mean. Where copies that come in time
-/// make a request slow, and without them it is quick, the last one alone would be wrong each time.
-pub(super) fn halfway(before: Duration, now: Duration) -> Duration {
-    const LEAST: Duration = Duration::from_micros(1);
-    let [before, now] = [before, now].map(|own| own.max(LEAST).as_secs_f64());
-    Duration::from_secs_f64((before * now).sqrt())
 }
 
 /// Why a case does not apply whose steps wait for the declared lock timeout while a request runs that
@@ -201,33 +196,11 @@ pub(super) fn never_came(moment: &Moment) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{halfway, too_quick};
+    use super::too_quick;
     use crate::contract::named;
     use crate::scenario::{Case, OperationRole, PrincipalRole, library};
     use crate::transcript::{Latency, LatencyOf, Transcript};
     use std::time::Duration;
-
-    #[test]
-    fn a_latency_that_copies_in_time_change_is_found_between() {
-        let millis = Duration::from_millis;
-        // Copies from two fifths of what is gone by make it slow, if they still come in time.
-        let took = |gone_by: Duration| match gone_by.mul_f64(0.4) < millis(3) {
-            true => millis(27),
-            false => millis(3),
-        };
-        let mut gone_by = millis(3);
-        let mut told = Vec::new();
-        for _ in 0..20 {
-            let now = took(gone_by);
-            told.push(now);
-            gone_by = halfway(gone_by, now);
-        }
-        // Whatever it is at last, copies from 0.4 to 1.6 of it lie on both sides of the shorter one.
-        assert!(gone_by.mul_f64(0.4) < millis(5), "{gone_by:?}");
-        assert!(gone_by.mul_f64(1.6) > millis(5), "{gone_by:?}");
-        assert!(told.contains(&millis(3)) && told.contains(&millis(27)));
-        assert!(halfway(Duration::ZERO, millis(1)) > Duration::ZERO);
-    }
 
     fn cases(id: &str) -> Vec<Case> {
         let scenarios = library::scenarios().expect("the library is whole");

@@ -239,7 +239,10 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
                 && same_scope(other, this)
         }),
         may_be_done: own_earlier().any(may_be_done),
-        crowded: own().any(|other| began(other) < over(this) + skew && sent < over(other)),
+        crowded: own().any(|other| {
+            is_released_with(round, other, this)
+                || (began(other) < over(this) + skew && sent < over(other))
+        }),
         like_foreign,
         since_first,
         aged: aged.max(this.key.backdated),
@@ -251,6 +254,13 @@ pub fn situation<'a>(contract: &Contract, round: &'a Round, index: usize) -> Sit
 /// When a request was over for the target: with the last byte of its response.
 fn over(exchange: &Exchange) -> Duration {
     exchange.times.last_byte.unwrap_or(exchange.times.ended)
+}
+
+/// Whether two requests are copies of one burst. Whatever our clock says of them, which of them came
+/// first only the target knows: on a machine with more to do, the time of a release may be noted when
+/// its answer is there already.
+fn is_released_with(round: &Round, other: &Exchange, this: &Exchange) -> bool {
+    other.step == this.step && round.bursts.iter().any(|burst| burst.step == this.step)
 }
 
 /// Whether a request may have been carried out, by what it was answered.

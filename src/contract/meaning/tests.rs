@@ -8,7 +8,9 @@ use super::meaning;
 use crate::hook::HookName;
 use crate::outcome::{Meaning, Outcome};
 use crate::scenario::{OperationRole, PrincipalRole};
-use crate::transcript::{Delivery, Exchange, HookFacts, Reading, ReadingKind, Shown};
+use crate::transcript::{
+    BurstFacts, Delivery, Exchange, HookFacts, Reading, ReadingKind, Shown, Technique,
+};
 use sample::{Told, contract, during, got, last, lost, means, named, paid, round};
 use std::time::Duration;
 
@@ -614,6 +616,21 @@ fn the_copy_that_was_sent_first_need_not_have_arrived_first() {
     }
     assert_eq!(burst.exchanges[0].outcome, Outcome::from(Meaning::InFlight));
     means("alone", GENERIC, vec![got(409)], &[Meaning::Refused]);
+
+    // Copies that were let go at once, one of which our clock noted much too late.
+    let mut late = round(vec![got(409).at(0, 5), paid("p1").at(600, 700)]);
+    assert_eq!(meaning(&contract, &late, 0), Meaning::Refused.into());
+    late.bursts.push(BurstFacts {
+        step: late.exchanges[0].step.clone(),
+        technique: Technique::LastByte,
+        copies: 2,
+        release_spread: Duration::ZERO,
+        in_flight: 1,
+        backends: 1,
+    });
+    assert_eq!(meaning(&contract, &late, 0), Meaning::InFlight.into());
+    late.exchanges[1].step = "later".to_owned();
+    assert_eq!(meaning(&contract, &late, 0), Meaning::Refused.into());
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub(super) const RECORDS_OUTSIDE_TRANSACTION: Damage = Damage {
     may_break: &[
         "race/replicas/item-5/effects-at-most",
         "race/replicas/item-5/one-resource:burst+lagging+later",
+        "run/ledger/item-5/one-resource:ledger",
+        "run/ledger/item-5/same-response:ledger",
     ],
 };
 
@@ -30,21 +32,31 @@ pub(super) const FORGETS_KEYS_ON_RESTART: Damage = surely(&[
 ]);
 
 /// What `keeps-keys-per-instance` breaks.
-pub(super) const KEEPS_KEYS_PER_INSTANCE: Damage = surely(&[
-    "race/replicas/item-5/effects-at-most",
-    "race/replicas/item-5/one-resource:burst+lagging+later",
-    "replay/connections/item-5/effects-at-most",
-    "replay/connections/item-5/one-resource:first+again",
-    "replay/connections/item-5/outcome-never:again",
-]);
+pub(super) const KEEPS_KEYS_PER_INSTANCE: Damage = Damage {
+    breaks: &[
+        "race/replicas/item-5/effects-at-most",
+        "race/replicas/item-5/one-resource:burst+lagging+later",
+        "replay/connections/item-5/effects-at-most",
+        "replay/connections/item-5/one-resource:first+again",
+        "replay/connections/item-5/outcome-never:again",
+    ],
+    // Which instance is asked at the end of the run is chance.
+    may_break: &[
+        "run/ledger/item-5/one-resource:ledger",
+        "run/ledger/item-5/same-response:ledger",
+    ],
+};
 
 /// What `keeps-keys-per-connection` breaks: surely what goes over many connections, and all else as
 /// its connections happen to be.
 pub(super) const KEEPS_KEYS_PER_CONNECTION: Damage = Damage {
     // A key that is looked up at one process may name something else than a retry at the other.
-    may_break: &joined::<{ broad::IGNORES_KEYS.len() + 1 }>(
+    may_break: &joined::<{ broad::IGNORES_KEYS.len() + 2 }>(
         broad::IGNORES_KEYS,
-        &["lookup/after-loss#key/item-9/one-resource:found+retry"],
+        &[
+            "lookup/after-loss#key/item-9/one-resource:found+retry",
+            "run/documents/item-7/documented-retryable:later",
+        ],
     ),
     ..KEEPS_KEYS_PER_INSTANCE
 };

@@ -342,8 +342,10 @@ pub static VARIANTS: [Variant; 53] = [
         says: "Answers a changed payload with the first result, and makes nothing of it.",
         sources: &["contract redis-middleware"],
         contract: "on: { mismatch: { outcome: replay-stored } }",
-        upsets: &["payload/changed", "payload/in-flight"],
+        upsets: &["payload/changed", "payload/in-flight", "auth/anonymous"],
         unpromised: Sight::Broken(&[
+            "auth/anonymous/item-6/nothing-foreign:second",
+            "auth/anonymous/item-6/outcome-never:second",
             "payload/changed#*/item-3/outcome-never:changed+insisting",
             "payload/in-flight/item-3/outcome-never:changed+changed-later",
         ]),

@@ -159,6 +159,7 @@ fn look(view: &View<'_>, promise: Promise, exchange: &Exchange) -> Look {
         Promise::OtherOperation => scope::other_operation(view, exchange, response),
         Promise::Retention => retention::kept_for(view, exchange, response),
         Promise::Expired => retention::after(view, exchange, response),
+        Promise::Deleted if is_for_now(exchange) => told_to_wait(exchange),
         Promise::Deleted => Look::Seen(
             match only(exchange.outcome) {
                 Some(Meaning::Executed) => "made again".to_owned(),
@@ -296,12 +297,21 @@ fn first_success<'a>(view: &View<'a>, this: &Exchange) -> Option<(usize, &'a Exc
         .min_by_key(|(_, other)| began(other))
 }
 
-fn replay(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {
-    if exchange
+/// Whether an answer only says to come again later.
+fn is_for_now(exchange: &Exchange) -> bool {
+    exchange
         .outcome
         .is_within(Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]))
-    {
-        return Look::Nothing(format!("{} was still {}", who(exchange), exchange.outcome));
+}
+
+/// What such an answer shows of a promise about what comes then.
+fn told_to_wait(exchange: &Exchange) -> Look {
+    Look::Nothing(format!("{} was still {}", who(exchange), exchange.outcome))
+}
+
+fn replay(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {
+    if is_for_now(exchange) {
+        return told_to_wait(exchange);
     }
     if view.outlived(exchange) {
         return Look::Nothing(format!(
@@ -330,11 +340,8 @@ fn replay(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {
 }
 
 fn equality(view: &View<'_>, exchange: &Exchange, response: &Response) -> Look {
-    if exchange
-        .outcome
-        .is_within(Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]))
-    {
-        return Look::Nothing(format!("{} was {}", who(exchange), exchange.outcome));
+    if is_for_now(exchange) {
+        return told_to_wait(exchange);
     }
     let kept = match view.contract.equality.value {
         None => None,

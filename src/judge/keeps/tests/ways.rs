@@ -331,4 +331,12 @@ fn a_deleted_resource_is_replayed_or_made_again_as_declared() {
     assert_eq!((kept, says.as_str()), (Verdict::Pass, "replayed"));
     let (kept, says) = both("deleted", pair(paid("again", "pay_00000002")));
     assert_eq!((kept, says.as_str()), (Verdict::Fail, "made again"));
+
+    // Told to come again later: nothing is known yet.
+    let too_soon = [
+        paid("first", "pay_00000001"),
+        answered("again", 409).at(10, 15),
+    ];
+    let waiting = keeps("deleted", &demo(), round(too_soon));
+    assert_eq!(waiting.verdict, Verdict::Inconclusive, "{}", waiting.reason);
 }
