@@ -173,11 +173,6 @@ impl Made {
         hold: Hold,
     ) -> Result<Prepared, String> {
         let fault = self.on_the_wire;
-        if connection.is_http2() && matches!(fault, Some(wire::Fault::AwaitContinue { .. })) {
-            let why = "a request over HTTP/2 does not wait for 100 Continue";
-            *locked(&run.context.not_applicable) = Some(why.to_owned());
-            return Err(why.to_owned());
-        }
         if fault.is_some_and(|fault| closes_stream(&fault)) && !connection.is_http2() {
             return Err("a stream can be reset over HTTP/2 only".to_owned());
         }

@@ -104,7 +104,10 @@ pub(super) async fn close(drive: Drive, over: Over, inbound: Option<Inbound>) ->
             late = inbound.map(|inbound| park(inbound, drive.inbox, drive.connection));
         }
         Over::Impossible(_) => connection = Some(drive.connection),
-        Over::Received(Ok(())) if times.sent.is_some() && closed.is_none() => {
+        // The next 100 over HTTP/2 might be told by its place in a table that nobody keeps here.
+        Over::Received(Ok(()))
+            if times.sent.is_some() && closed.is_none() && !asked_over_http2(&drive) =>
+        {
             connection = idle(drive.connection).await;
         }
         Over::Cut(Close::RstStream) | Over::Fault(Close::RstStream) if closed.is_none() => {
@@ -292,6 +295,11 @@ fn park(inbound: Inbound, inbox: Inbox, connection: Connection) -> LateResponse 
         connection.tap.line.close(Close::Fin);
     });
     LateResponse { parked }
+}
+
+/// Whether the headers asked, over HTTP/2, if the body may come.
+fn asked_over_http2(drive: &Drive) -> bool {
+    drive.connection.is_http2() && matches!(drive.controls.fault, Some(Fault::AwaitContinue { .. }))
 }
 
 /// The connection, if it can carry another request.

@@ -254,10 +254,8 @@ impl Drive {
                 self.send_rest(rest, inbound, deadline).await
             }
             Some(Fault::AwaitContinue { at_most, close }) => {
+                self.until_told(at_most, inbound, deadline).await?;
                 let deadline = deadline.map(|deadline| deadline + at_most);
-                let told = tokio::time::timeout(at_most, tap.continues());
-                // That nothing came is said in the report.
-                let _ = self.race(told, inbound, deadline).await?;
                 match close {
                     Some(close) => Err(Over::Fault(close)),
                     None => self.send_rest(rest, inbound, deadline).await,
@@ -265,6 +263,20 @@ impl Drive {
             }
             _ => self.race(pending(), inbound, deadline).await,
         }
+    }
+
+    /// Waits for a 100 Continue, for so long at most.
+    pub(super) async fn until_told(
+        &self,
+        at_most: Duration,
+        inbound: &mut Inbound,
+        deadline: Option<Instant>,
+    ) -> Result<(), Over> {
+        let deadline = deadline.map(|deadline| deadline + at_most);
+        let told = tokio::time::timeout(at_most, self.connection.tap.continues());
+        // That nothing came is said in the report.
+        let _ = self.race(told, inbound, deadline).await?;
+        Ok(())
     }
 
     /// Sends what was left of the body, and waits for the response.

@@ -1,9 +1,9 @@
 //! Follows the frames of an HTTP/2 connection (RFC 9113, section 4.1) in both directions, just far
 //! enough to know what of the present stream has gone out, what has come in, and where a fault
-//! must stop it. It decodes no headers (hyper does), so that it takes an informational response
-//! for the beginning of the response.
+//! must stop it. Of headers it reads no more than whether they are those of an informational response.
 
 use crate::runner::wire::request::{Fault, ResponsePart};
+use crate::runner::wire::status::{ENOUGH, spelled_status};
 
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
@@ -13,6 +13,8 @@ const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 const ACK: u8 = 1;
 const END_HEADERS: u8 = 4;
+const PADDED: u8 = 8;
+const PRIORITY: u8 = 0x20;
 /// Beyond the numbers that streams have.
 const NO_STREAM: u32 = u32::MAX;
 /// The setting that limits how many streams may be open (RFC 9113, section 6.5.2).
@@ -66,6 +68,11 @@ pub(super) struct Stream {
     /// Data of frames that came to their end, which is what hyper can hand up.
     pub(super) whole_data_in: u64,
     headers_begun: bool,
+    /// The beginning of the latest headers, and their status once it is known to be informational.
+    block: Vec<u8>,
+    interim: Option<u16>,
+    /// A `100 Continue` came.
+    pub(super) told_to_continue: bool,
     stop: Stop,
     /// Nothing more is handed to hyper.
     pub(super) stopped: bool,
@@ -191,7 +198,8 @@ impl Frames {
             if frame.stream != self.stream {
                 continue;
             }
-            self.now.take(frame, &step, &mut passed);
+            let payload = &bytes[payload..passed.count];
+            self.now.take(frame, &step, payload, &mut passed);
         }
         passed
     }
@@ -218,11 +226,17 @@ impl Frames {
 }
 
 impl Stream {
-    fn take(&mut self, frame: Frame, step: &Step, passed: &mut Passed) {
-        if step.started && frame.kind == HEADERS && !self.headers_begun {
-            self.headers_begun = true;
-            passed.first = true;
-            self.stopped |= self.stop == Stop::FirstByte;
+    fn take(&mut self, frame: Frame, step: &Step, payload: &[u8], passed: &mut Passed) {
+        if frame.kind == HEADERS {
+            self.take_headers(frame, step, payload);
+            // A stop at the first byte cannot wait for what the headers say.
+            let known = step.finished || self.block.len() >= ENOUGH;
+            let begins = known && self.interim.is_none();
+            if !self.headers_begun && (begins || self.stop == Stop::FirstByte) {
+                self.headers_begun = true;
+                passed.first = true;
+                self.stopped |= self.stop == Stop::FirstByte;
+            }
         }
         if frame.kind != RST_STREAM {
             self.seen += step.used as u64;
@@ -240,13 +254,33 @@ impl Stream {
             };
             passed.last |= frame.ends_stream();
             self.reset_in |= frame.kind == RST_STREAM;
+            if frame.ends_headers() && self.interim.is_some() {
+                self.told_to_continue |= self.interim == Some(100);
+                self.seen = 0;
+            }
             self.stopped |= frame.ends_headers()
+                && self.interim.is_none()
                 && match self.stop {
                     Stop::Headers => true,
                     Stop::HeadersBeforeBody => !frame.ends_stream(),
                     _ => false,
                 };
         }
+    }
+
+    /// Takes some of a frame of headers, and reads what they begin with.
+    fn take_headers(&mut self, frame: Frame, step: &Step, payload: &[u8]) {
+        if step.started {
+            self.block.clear();
+            self.interim = None;
+        }
+        let room = ENOUGH.saturating_sub(self.block.len());
+        self.block
+            .extend_from_slice(&payload[..payload.len().min(room)]);
+        let before =
+            usize::from(frame.flags & PADDED != 0) + 5 * usize::from(frame.flags & PRIORITY != 0);
+        let status = self.block.get(before..).and_then(spelled_status);
+        self.interim = status.filter(|status| (100..200).contains(status));
     }
 }
 
@@ -402,6 +436,41 @@ mod tests {
             assert_eq!((first, last, count), (1, 1, response.len()));
             assert!(frames.settings_in);
             assert_eq!(frames.now.whole_data_in, 4);
+        }
+    }
+
+    #[test]
+    fn an_informational_response_is_not_the_response_however_the_bytes_come() {
+        let (request, response) = exchange(1);
+        let interim = |flags: u8, block: &[u8]| frame(HEADERS, END_HEADERS | flags, 1, block);
+        for (between, told) in [
+            (interim(0, b"\x48\x03100"), true),
+            (interim(0, b"\x48\x03103"), false),
+            (interim(PADDED, b"\x01\x48\x82\x08\x01\x00"), true),
+            (interim(PRIORITY, b"\0\0\0\0\x10\x48\x03100"), true),
+        ] {
+            for piece in 1..40 {
+                let mut frames = Frames::new();
+                frames.follow(Some(Fault::DropResponse {
+                    after: ResponsePart::Headers,
+                    close: Close::Fin,
+                }));
+                frames.sent(&[b'p'; PREFACE]);
+                frames.sent(&request);
+                for bytes in between.chunks(piece) {
+                    let passed = frames.received(bytes);
+                    assert!(!passed.first && !passed.last && passed.count == bytes.len());
+                }
+                assert_eq!(frames.now.told_to_continue, told, "in pieces of {piece}");
+                let (mut first, mut count) = (0, 0);
+                for bytes in response.chunks(piece) {
+                    let passed = frames.received(bytes);
+                    first += usize::from(passed.first);
+                    count += passed.count;
+                }
+                assert_eq!((first, count), (1, 9 + 13), "in pieces of {piece}");
+                assert!(frames.now.stopped);
+            }
         }
     }
 

@@ -15,6 +15,7 @@ use crate::runner::wire::account::Over;
 use crate::runner::wire::connect::Scheme;
 use crate::runner::wire::drive::{ACKNOWLEDGEMENT, Drive, Inbound};
 use crate::runner::wire::encode::check;
+use crate::runner::wire::flight::Moment;
 use crate::runner::wire::frames::Frames;
 use crate::runner::wire::line::Release;
 use crate::runner::wire::request::{Close, Fault, Hold, Outgoing, ResponsePart};
@@ -37,6 +38,8 @@ pub(super) struct Stages {
     pub(super) kept: u64,
     /// The end of the stream goes out as well.
     whole: bool,
+    /// Data that goes out once the target has said that it may.
+    after_asking: u64,
     /// Lets the last byte out.
     pub(super) open: oneshot::Sender<()>,
 }
@@ -71,9 +74,6 @@ pub(super) fn streamed(
     if let Some(Fault::Stall { .. }) = fault {
         return Err("a request over HTTP/2 cannot be stalled".into());
     }
-    if let Some(Fault::AwaitContinue { .. }) = fault {
-        return Err("a request over HTTP/2 does not wait for 100 Continue".into());
-    }
     let body = request.body.clone().unwrap_or_default();
     let total = body.len() as u64;
     let mut kept = body;
@@ -83,7 +83,7 @@ pub(super) fn streamed(
         }) => {
             return Err("before the request there is no stream to cancel".into());
         }
-        Some(Fault::MidBody { .. }) if total == 0 => {
+        Some(Fault::MidBody { .. } | Fault::AwaitContinue { .. }) if total == 0 => {
             return Err("a request without a body cannot be cut in its body".into());
         }
         Some(Fault::MidBody { share, .. }) => {
@@ -93,7 +93,12 @@ pub(super) fn streamed(
         _ => true,
     };
     let length = kept.len() as u64;
-    let last = kept.split_off(kept.len().saturating_sub(1));
+    let asks = matches!(fault, Some(Fault::AwaitContinue { .. }));
+    let last = kept.split_off(if asks {
+        0
+    } else {
+        kept.len().saturating_sub(1)
+    });
     let first = kept.len() as u64;
     let (open, gate) = oneshot::channel();
     let body = GatedBody {
@@ -125,14 +130,15 @@ pub(super) fn streamed(
             .map_err(|error| format!("not a request: {error}"))?,
         stages: Stages {
             first,
-            kept: length,
-            whole,
+            kept: if asks { 0 } else { length },
+            whole: whole && !asks,
+            after_asking: if asks { length } else { 0 },
             open,
         },
     })
 }
 
-/// A body whose last byte waits for a gate, and whose end may never come.
+/// A body whose last part, mostly a byte, waits for a gate, and whose end may never come.
 #[derive(Debug)]
 pub(super) struct GatedBody {
     first: Option<Bytes>,
@@ -189,6 +195,13 @@ impl Out {
     }
 }
 
+/// Opens the gate of a body, which is gone if the exchange is over: the race that follows tells.
+fn let_out(open: Option<oneshot::Sender<()>>) {
+    if let Some(open) = open {
+        let _ = open.send(());
+    }
+}
+
 impl Drive {
     /// Runs until the exchange is over.
     pub(super) async fn send_stream(
@@ -199,7 +212,9 @@ impl Drive {
     ) -> Result<Infallible, Over> {
         let tap = Arc::clone(&self.connection.tap);
         let deadline = Some(self.begun + self.controls.patience);
-        if !stages.is_headers_only() {
+        let headers_only = stages.is_headers_only();
+        let mut open = Some(stages.open);
+        if !headers_only {
             let out = Out {
                 data: stages.first,
                 end: false,
@@ -211,8 +226,7 @@ impl Drive {
             )
             .await?;
             tap.line.hold();
-            // The body is gone if the exchange is over, which the race below tells.
-            let _ = stages.open.send(());
+            let_out(open.take());
         }
         let out = Out {
             data: stages.kept,
@@ -249,6 +263,28 @@ impl Drive {
                 Err(Over::Fault(close))
             }
             Some(Fault::Timeout { after }) => self.give_up(after, inbound).await,
+            Some(Fault::AwaitContinue { at_most, close }) => {
+                self.until_told(at_most, inbound, deadline).await?;
+                if let Some(close) = close {
+                    return Err(Over::Fault(close));
+                }
+                let_out(open.take());
+                let out = Out {
+                    data: stages.after_asking,
+                    end: true,
+                };
+                let deadline = deadline.map(|deadline| deadline + at_most);
+                self.race(
+                    tap.frames_until(|frames| out.is_reached(frames)),
+                    inbound,
+                    deadline,
+                )
+                .await?;
+                if let Some(at) = tap.line.all_written() {
+                    self.shared.story.happen(Moment::Sent, at);
+                }
+                self.race(pending(), inbound, deadline).await
+            }
             Some(Fault::DropResponse { after, close }) => {
                 self.stopped(inbound, deadline).await?;
                 if after == ResponsePart::Headers {

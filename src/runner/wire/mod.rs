@@ -20,6 +20,7 @@ mod release;
 mod request;
 mod scan;
 mod socket;
+mod status;
 mod story;
 mod tap;
 mod tls;

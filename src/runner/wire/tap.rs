@@ -50,6 +50,13 @@ struct State {
     ended: Option<PeerEnd>,
 }
 
+impl State {
+    fn was_told_to_continue(&self) -> bool {
+        let by_frames = self.frames.as_ref();
+        self.told_to_continue || by_frames.is_some_and(|frames| frames.now.told_to_continue)
+    }
+}
+
 struct Tapped {
     story: Arc<Story>,
     scan: Scan,
@@ -129,14 +136,14 @@ impl Tap {
         self.until(|state| state.swallowed).await;
     }
 
-    /// Waits for a `100 Continue` (HTTP/1.1).
+    /// Waits for a `100 Continue`.
     pub(super) async fn continues(&self) {
-        self.until(|state| state.told_to_continue).await;
+        self.until(State::was_told_to_continue).await;
     }
 
     /// Whether a `100 Continue` came.
     pub(super) fn was_told_to_continue(&self) -> bool {
-        self.state().told_to_continue
+        self.state().was_told_to_continue()
     }
 
     /// Waits for something on an HTTP/2 connection.

@@ -1,5 +1,6 @@
 //! What is seen on the wire, from both ends of it.
 
+mod asking;
 mod endings;
 mod faults;
 mod http2;
@@ -54,6 +55,15 @@ fn held() -> Controls {
         hold: Hold::LastByte,
         ..plain()
     }
+}
+
+/// A request that asks whether its body may come.
+fn asking(body: &str) -> Outgoing {
+    let mut request = post(body);
+    request
+        .headers
+        .push(("Expect".into(), b"100-continue".to_vec()));
+    request
 }
 
 fn fired(done: &Done) -> bool {
