@@ -1,7 +1,7 @@
 //! What can stop where the target's time has to pass, and go on another day in another process: what
 //! is kept of the first half must be all that the second needs, and hold no secret.
 
-use super::Fit;
+use super::fit::Fit;
 use crate::scenario::{Check, Request, Signature, Step};
 use crate::target::operation::Lifetime;
 

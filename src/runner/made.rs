@@ -1,6 +1,7 @@
 //! The making of requests: from a step's words to bytes that wait on a connection.
 
 use super::answer;
+use super::base::endpoint;
 use super::exchange::Prepared;
 use super::probe::Counted;
 use super::publish::{Unpublished, publication};
@@ -8,7 +9,6 @@ use super::round::{RoundRun, locked};
 use super::sign::{sign, sign_for_sender};
 use super::spec::Spec;
 use super::wire::{self, Connection, Controls, Flight, Hold, Outgoing};
-use super::world::endpoint;
 use crate::outcome::Outcome;
 use crate::scenario::{Close, Fault, FirstSent, Request, ResponsePart};
 use crate::target::principal::Certificate;

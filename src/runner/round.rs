@@ -15,21 +15,15 @@ use super::world::{Cast, World};
 use super::{burst, exchange, hook};
 use crate::contract::Contract;
 use crate::hook::HookName;
-use crate::outcome::{Meaning, Outcome};
-use crate::scenario::{
-    Case, Moment, OperationRole, Receiving, Request, Scenario, Step, Until, Wait, When,
-};
+use crate::scenario::{Case, Moment, OperationRole, Request, Scenario, Step, When};
 use crate::target::operation::{Lifetime, Operation, Probe};
 use crate::target::selector::Answer;
-use crate::transcript::{Delivery, Ending, ReadingKind, Response, RetryFacts, Round};
+use crate::transcript::{ReadingKind, Round};
 use futures::future::BoxFuture;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
-
-/// How long a retry goes on that was given up in a round before.
-const IN_VAIN: Duration = Duration::from_secs(2);
 
 /// What the rounds of a case have in common.
 pub(super) struct CaseContext<'a> {
@@ -57,7 +51,7 @@ pub(super) struct RoundRun<'a> {
     /// When the last request was lost on purpose: its handler may still run.
     pub(super) lost_at: Mutex<Option<Instant>>,
     pub(super) late: Mutex<Vec<exchange::Late>>,
-    undo: Mutex<Vec<HookName>>,
+    pub(super) undo: Mutex<Vec<HookName>>,
     /// What was signed, by step.
     pub(super) signed: Mutex<HashMap<String, Stamp>>,
 }
@@ -464,252 +458,4 @@ impl<'a> RoundRun<'a> {
         }
         Ok(())
     }
-
-    async fn retry(
-        &self,
-        request: &Request,
-        until: Until,
-        every: Duration,
-        patience: Duration,
-        ready: Option<&Barrier>,
-    ) -> Result<(), String> {
-        let spec = self.specs(request, 1)?.remove(0);
-        // Twice the declared time shows that the key is not freed in time; more shows nothing new.
-        let lock_timeout = self.context.contract(spec.operation).lock_timeout;
-        let patience = lock_timeout.map_or(patience, |time| patience.min(2 * time));
-        // That it waits in vain was shown once.
-        let patience = if locked(&self.context.stuck).contains(&request.name) {
-            patience.min(IN_VAIN)
-        } else {
-            patience
-        };
-        let began = Instant::now();
-        let mut attempt = 0;
-        let ended = loop {
-            let index = exchange::one(
-                self,
-                request,
-                &spec,
-                0,
-                attempt,
-                ready.filter(|_| attempt == 0),
-            )
-            .await?;
-            attempt += 1;
-            let (outcome, asked) = {
-                let record = locked(&self.record);
-                let exchange = record
-                    .exchanges
-                    .iter()
-                    .find(|exchange| exchange.step == request.name && exchange.attempt == index);
-                let asked = exchange
-                    .and_then(|exchange| exchange.response.as_ref())
-                    .and_then(Response::asked_pause);
-                (
-                    exchange.map_or(Outcome::NONE, |exchange| exchange.outcome),
-                    asked,
-                )
-            };
-            let wanted = match until {
-                Until::Final => Outcome::FINAL,
-                Until::NotInFlight => Outcome::FINAL.union(Meaning::ServerError.into()),
-            };
-            if outcome.is_within(wanted) {
-                break true;
-            }
-            let pause = asked.unwrap_or(every);
-            if began.elapsed() + pause > patience || self.world().is_stopped() {
-                break false;
-            }
-            tokio::time::sleep(pause).await;
-        };
-        if !ended {
-            locked(&self.context.stuck).insert(request.name.clone());
-        }
-        locked(&self.record).retries.push(RetryFacts {
-            step: request.name.clone(),
-            ended,
-            took: began.elapsed(),
-            attempts: attempt,
-        });
-        Ok(())
-    }
-
-    async fn wait(&self, wait: &Wait) -> Result<(), String> {
-        match wait {
-            Wait::For(span) => tokio::time::sleep(self.time(*span, None)?).await,
-            Wait::Settled => self.settle(&ReadingKind::Early).await,
-            Wait::OwnRetries => self.wait_for_own_retries().await,
-            Wait::Deliveries { count, patience } => {
-                let taken = |received| received == Receiving::Ok;
-                self.wait_for_deliveries(*count, *patience, taken).await;
-            }
-            Wait::Arrivals { count, patience } => {
-                self.wait_for_deliveries(*count, *patience, |_| true).await;
-            }
-            Wait::RetryAfter(step) => {
-                let asked = {
-                    let record = locked(&self.record);
-                    record
-                        .of(step)
-                        .filter_map(|exchange| exchange.response.as_ref())
-                        .filter_map(Response::asked_pause)
-                        .max()
-                };
-                tokio::time::sleep(asked.unwrap_or(Duration::from_secs(1))).await;
-            }
-        }
-        Ok(())
-    }
-
-    /// Waits until whoever received the events has tried again what it could not handle.
-    async fn wait_for_own_retries(&self) {
-        let began = Instant::now();
-        self.settle(&ReadingKind::Early).await;
-        let operation = self.world().operation(&self.context.cast.subject);
-        let within = operation
-            .ok()
-            .and_then(|operation| operation.consumer.as_ref()?.retries_within);
-        if let Some(within) = within {
-            tokio::time::sleep(within.saturating_sub(began.elapsed())).await;
-            self.settle(&ReadingKind::Early).await;
-        }
-    }
-
-    /// A server that this round has ended serves again, whatever befell the round.
-    async fn restart(&self) {
-        let is_down = locked(&self.record)
-            .hooks
-            .iter()
-            .rfind(|hook| matches!(hook.name, HookName::Kill | HookName::Start))
-            .is_some_and(|hook| hook.name == HookName::Kill);
-        if !is_down || self.world().is_stopped() {
-            return;
-        }
-        let facts = hook::run(self.world(), HookName::Start).await;
-        if !facts.worked {
-            self.broke(format!("the server did not start again: {}", facts.output));
-        }
-        locked(&self.record).hooks.push(facts);
-    }
-
-    async fn finish(self) -> Ran {
-        self.restart().await;
-        let undo = std::mem::take(&mut *locked(&self.undo));
-        for hook in undo {
-            let facts = hook::run(self.world(), hook).await;
-            if !facts.worked {
-                self.broke(format!(
-                    "the hook {} did not undo: {}",
-                    hook.name(),
-                    facts.output
-                ));
-            }
-            locked(&self.record).hooks.push(facts);
-        }
-        let late = std::mem::take(&mut *locked(&self.late));
-        futures::future::join_all(
-            late.into_iter()
-                .map(|late| exchange::collect_late(&self, late)),
-        )
-        .await;
-        let more_events = self.note_deliveries();
-        let still = {
-            let lost = *locked(&self.lost_at);
-            let quiet = Instant::now() + self.settle_time();
-            let quiet = more_events.map_or(quiet, |time| quiet.max(time));
-            lost.map_or(quiet, |lost| quiet.max(lost + self.still_running()))
-        };
-        let mut round = std::mem::take(&mut *locked(&self.record));
-        round
-            .exchanges
-            .sort_by_key(|exchange| exchange.times.sent.unwrap_or(exchange.times.ended));
-        self.remember_latencies(&round);
-        broken_off(&mut round);
-        killed_too_late(self.context.case, &mut round);
-        let counted = std::mem::take(&mut *locked(&self.counted));
-        Ran {
-            round,
-            counted,
-            still_at: still,
-            events: more_events.is_some(),
-            ran_out: 0,
-        }
-    }
-
-    /// What this round measured serves the next ones.
-    fn remember_latencies(&self, round: &Round) {
-        let mut measured = locked(&self.context.measured);
-        for exchange in &round.exchanges {
-            let first =
-                exchange.copy == 0 && exchange.attempt == 0 && exchange.ending == Ending::Answered;
-            let executed = exchange.outcome.may_be(Meaning::Executed);
-            if let (true, true, Some(sent)) = (first, executed, exchange.times.sent) {
-                let took = exchange.times.ended.saturating_sub(sent);
-                measured
-                    .entry(exchange.step.clone())
-                    .and_modify(|pace| pace.took(took))
-                    .or_insert(Pace::new(took));
-            }
-        }
-    }
-}
-
-/// A server that is ended when the request was through has lost nothing on its way.
-fn killed_too_late(case: &Case, round: &mut Round) {
-    let meant = case.leaves().filter_map(|step| match step {
-        Step::Hook {
-            run: HookName::Kill,
-            at: Some(moment),
-            ..
-        } => moment.of.as_deref(),
-        _ => None,
-    });
-    for step in meant {
-        let answered = round
-            .of(step)
-            .any(|exchange| exchange.ending == Ending::Answered);
-        if answered {
-            round.broken.push(format!(
-                "`{step}` had been answered before the server was killed"
-            ));
-        }
-    }
-}
-
-/// A target that closes connections by itself shows nothing, and that is said.
-fn broken_off(round: &mut Round) {
-    let mut reasons: Vec<String> = Vec::new();
-    for exchange in &round.exchanges {
-        // What we ended ourselves was meant to break.
-        let killed = round.hooks.iter().any(|hook| {
-            hook.name == HookName::Kill
-                && hook.worked
-                && exchange.times.sent.is_some_and(|sent| sent <= hook.at)
-                && hook.at <= exchange.times.ended
-        });
-        if killed {
-            continue;
-        }
-        let reason = match &exchange.ending {
-            Ending::ClosedByTarget(why) if exchange.fault.is_none() => {
-                format!("the target broke off `{}`: {why}", exchange.step)
-            }
-            Ending::Broken(why) => format!(
-                "`{}` was answered with something that is not HTTP: {why}",
-                exchange.step
-            ),
-            Ending::Refused(why) => format!("no connection for `{}`: {why}", exchange.step),
-            Ending::TimedOut
-                if exchange.fault.is_none() && exchange.delivery != Delivery::NotSent =>
-            {
-                format!("`{}` was not answered in time", exchange.step)
-            }
-            _ => continue,
-        };
-        if !reasons.contains(&reason) {
-            reasons.push(reason);
-        }
-    }
-    round.broken.extend(reasons);
 }

@@ -2,10 +2,11 @@
 //! started: at the end of the run, on Ctrl-C, on errors and on panics, and when the tool itself is
 //! killed. Never ends anything else.
 
+use super::base::endpoint;
 use super::guard::Guard;
 use super::rendering::Filling;
 use super::round::locked;
-use super::world::{World, endpoint};
+use super::world::World;
 use crate::process::{Group, Signal, signal};
 use crate::scenario::PrincipalRole;
 use crate::target::action::Server;

@@ -1,10 +1,11 @@
 //! Signs requests, last, over their final bytes: well, or badly on purpose.
 
+use super::base::endpoint;
 use super::command;
 use super::rendering::Filling;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
-use super::world::{World, endpoint};
+use super::world::World;
 use crate::scenario::{Request, Signature};
 use crate::target::action::Command;
 use crate::target::operation::Operation;

@@ -1,7 +1,7 @@
 //! What all cases of a run share: the target, its connections, what is known of it, and what may
 //! still be spent on it.
 
-use super::back_off::LONGEST;
+use super::base::Base;
 use super::baseline::Baseline;
 use super::defer::{Origin, WallTime};
 use super::fetch::client;
@@ -10,84 +10,29 @@ use super::fixture::Fixtures;
 use super::ledger::Ledger;
 use super::mask::Masker;
 use super::server::ManagedServer;
+use super::setup::{Effort, RunError, Setup, Shown};
 use super::sink::Receiver;
 use super::spare::Spare;
 use super::token::Tokens;
-use super::vantage::{Agreement, Vantage};
-use super::wire::{Connection, Endpoint, Scheme, TlsOptions, Version, Wire};
+use super::vantage::Vantage;
+use super::wire::{Connection, Endpoint, Version, Wire};
 use super::words::fresh_word;
 use crate::contract::Contract;
 use crate::openapi::Document;
 use crate::plan::{self, PlannedCase};
-use crate::scenario::{Case, OperationRole, PrincipalRole, Scenario};
+use crate::scenario::{OperationRole, PrincipalRole};
 use crate::target::key::KeyPlace;
 use crate::target::operation::{Operation, Variant};
 use crate::target::port::Ports;
 use crate::target::principal::{Principal, Role};
 use crate::target::render::{Credentials, basic_credentials};
 use crate::target::{HttpVersion, Target};
-use crate::transcript::{SoFar, Transcript};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
-use url::Url;
-
-/// What the command line hands to the runner.
-pub struct Setup {
-    /// The target.
-    pub target: Target,
-    /// The contract of each operation.
-    pub contracts: BTreeMap<String, Contract>,
-    /// Hosts allowed beside the target's own.
-    pub allow_hosts: Vec<String>,
-    /// Certificates.
-    pub tls: TlsOptions,
-    /// Makes junk credentials repeatable.
-    pub seed: u64,
-    /// What is agreed on, if several places make the same run.
-    pub agreement: Option<Agreement>,
-    /// The run of which this is the second half.
-    pub origin: Option<Origin>,
-    /// The ports that a managed server was given.
-    pub ports: Ports,
-    /// The folder of the target file, which the paths in it are relative to.
-    pub folder: PathBuf,
-    /// Tells whether more rounds are needed.
-    pub shown: Shown,
-    /// How hard to look for races.
-    pub effort: Effort,
-}
-
-/// How far a case has come. The runner does not judge: whoever sets it up hands it this.
-pub type Shown = fn(&Scenario, &Case, &Contract, &Transcript) -> SoFar;
-
-/// How hard to look for races.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
-    /// Rounds of bursts go on until a race window of this length would have been shown with 95 %, as
-    /// far as the scenario allows and as long as it can be reached.
-    pub race_bound: Duration,
-    /// They go on after harm was shown.
-    pub keep_going: bool,
-}
-
-impl Default for Effort {
-    fn default() -> Effort {
-        Effort {
-            race_bound: Duration::from_millis(1),
-            keep_going: false,
-        }
-    }
-}
-
-/// Why a run cannot even begin, or cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RunError(pub String);
 
 /// The shared state of a run.
 pub(super) struct World {
@@ -128,12 +73,12 @@ pub(super) struct World {
     refusals: Mutex<Refusals>,
     stop: AtomicBool,
     answers_early: AtomicBool,
-    next_slot: Mutex<Instant>,
+    pub(super) next_slot: Mutex<Instant>,
     /// The least time between two requests that are no part of a burst, once some were turned away for
     /// their rate, and since when it is that.
-    gap: Mutex<Option<(Duration, Instant)>>,
+    pub(super) gap: Mutex<Option<(Duration, Instant)>>,
     /// Until when the target is left alone, since it refused requests.
-    quiet: Mutex<Option<Instant>>,
+    pub(super) quiet: Mutex<Option<Instant>>,
     /// How requests with different keys that are sent at once are served, where that is in turn.
     pub(super) in_turn: Mutex<BTreeMap<String, String>>,
     next_replica: AtomicU32,
@@ -391,81 +336,6 @@ impl World {
         self.requests.load(Ordering::Relaxed)
     }
 
-    /// Waits for its turn under `limits.rate`.
-    pub(super) async fn turn(&self) {
-        if let Some(rate) = self.target.limits.rate.filter(|rate| *rate > 0.0) {
-            self.slot(Duration::from_secs_f64(1.0 / rate)).await;
-        }
-    }
-
-    /// Waits until so much time has passed since the last slot.
-    async fn slot(&self, gap: Duration) {
-        let slot = {
-            let mut next = self
-                .next_slot
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let slot = (*next).max(Instant::now());
-            *next = slot + gap;
-            slot
-        };
-        tokio::time::sleep_until(slot.into()).await;
-    }
-
-    /// Waits for the turn of a single request, where some were turned away for their rate.
-    pub(super) async fn turn_if_slow(&self) {
-        if let Some(gap) = self.gap() {
-            self.slot(gap).await;
-        }
-    }
-
-    /// Requests were turned away for their rate: fewer are sent from now on.
-    pub(super) fn slow_down(&self) {
-        const FIRST: Duration = Duration::from_millis(200);
-        const SLOWEST: Duration = Duration::from_millis(800);
-        const AT_LEAST: Duration = Duration::from_secs(3);
-        let mut gap = self.gap.lock().unwrap_or_else(PoisonError::into_inner);
-        match *gap {
-            None => *gap = Some((FIRST, Instant::now())),
-            Some((own, since)) if since.elapsed() > AT_LEAST => {
-                *gap = Some(((2 * own).min(SLOWEST), Instant::now()));
-            }
-            Some(_) => {}
-        }
-    }
-
-    /// How long to send nothing when requests were turned away, and asked to come again so much later.
-    pub(super) fn rest(&self, asked: Option<Duration>) -> Duration {
-        let asked = asked.unwrap_or_default().min(LONGEST);
-        asked.max(self.gap().unwrap_or_default() * 8)
-    }
-
-    /// No round begins for so long.
-    pub(super) fn leave_alone(&self, pause: Duration) {
-        let mut until = self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
-        *until = (*until).max(Some(Instant::now() + pause));
-    }
-
-    /// Waits until rounds may begin.
-    pub(super) async fn quiet(&self) {
-        const LOOK: Duration = Duration::from_millis(100);
-        loop {
-            let until = *self.quiet.lock().unwrap_or_else(PoisonError::into_inner);
-            let left = until.map_or(Duration::ZERO, |until| {
-                until.saturating_duration_since(Instant::now())
-            });
-            if left.is_zero() || self.is_stopped() {
-                return;
-            }
-            tokio::time::sleep(left.min(LOOK)).await;
-        }
-    }
-
-    fn gap(&self) -> Option<Duration> {
-        let gap = self.gap.lock().unwrap_or_else(PoisonError::into_inner);
-        gap.map(|(gap, _)| gap)
-    }
-
     /// The target answered a request of which the last byte was still held back.
     pub(super) fn note_early_answer(&self) {
         self.answers_early.store(true, Ordering::Relaxed);
@@ -536,27 +406,6 @@ impl World {
     }
 }
 
-/// One of the places where the target is.
-pub(super) struct Base {
-    /// The URL.
-    pub(super) url: Url,
-    /// The one of its host's addresses that is meant.
-    pub(super) address: Option<IpAddr>,
-    /// How reports name it.
-    pub(super) said: String,
-}
-
-impl Base {
-    /// Where its connections go.
-    pub(super) fn endpoint(&self) -> Result<Endpoint, String> {
-        let (endpoint, _) = endpoint(self.url.as_str())?;
-        Ok(Endpoint {
-            address: self.address,
-            ..endpoint
-        })
-    }
-}
-
 /// The role in scenarios of a principal that the target file names.
 pub(super) fn played_by(role: Role) -> Option<PrincipalRole> {
     [
@@ -568,36 +417,4 @@ pub(super) fn played_by(role: Role) -> Option<PrincipalRole> {
     ]
     .into_iter()
     .find(|known| known.name() == role.name())
-}
-
-/// The endpoint of an origin such as `https://api.example.com:8443`.
-pub(super) fn endpoint(origin: &str) -> Result<(Endpoint, String), String> {
-    let url = Url::parse(origin).map_err(|error| format!("`{origin}` is no URL: {error}"))?;
-    let scheme = match url.scheme() {
-        "http" => Scheme::Http,
-        "https" => Scheme::Https,
-        other => {
-            return Err(format!(
-                "the scheme `{other}` is not supported: http or https"
-            ));
-        }
-    };
-    let host = url
-        .host_str()
-        .ok_or("the URL has no host")?
-        .trim_matches(['[', ']'])
-        .to_owned();
-    let port = url.port_or_known_default().ok_or("the URL has no port")?;
-    let authority = match url.port() {
-        Some(port) => format!("{}:{port}", url.host_str().unwrap_or_default()),
-        None => url.host_str().unwrap_or_default().to_owned(),
-    };
-    let endpoint = Endpoint {
-        scheme,
-        host,
-        port,
-        address: None,
-        certificate: None,
-    };
-    Ok((endpoint, authority))
 }
