@@ -40,7 +40,7 @@ fn a_target_that_limits_bursts_gets_the_time_that_it_asks_for() {
         }
         match is_let_in(asked, &keys) {
             true => payments.serve(asked),
-            false => limited(),
+            false => limited(1),
         }
     });
     let tool = Tool::at(server.address);
@@ -75,6 +75,52 @@ fn a_target_that_limits_bursts_gets_the_time_that_it_asks_for() {
     }
 }
 
+const PATIENT: &str = "title: A request that is told to come again
+severity: high
+about: It is sent again when the time has passed that it was told to wait.
+needs: [key]
+rounds: { count: 1 }
+steps:
+  - send: { as: first, key: fresh }
+  - send: { as: second, like: first }
+  - send: { as: refused, like: first }
+  - wait: { retry-after: refused }
+  - send: { as: again, like: first }
+expect:
+  item-7:
+    - outcome: { of: again, never: server-error }
+";
+
+#[test]
+fn nobody_waits_longer_than_the_target_file_allows() {
+    let payments = Payments::default();
+    let arrived: Mutex<HashMap<String, u32>> = Mutex::default();
+    let server = Server::start(move |asked| {
+        let key = asked.headers.get("idempotency-key").cloned();
+        let mut arrived = arrived.lock().expect("nobody panicked");
+        let times = arrived.entry(key.unwrap_or_default()).or_default();
+        *times += u32::from(Payments::is_operation(asked));
+        // What is measured beforehand is sent twice at most.
+        match *times > 2 {
+            true => limited(2),
+            false => payments.serve(asked),
+        }
+    });
+    let tool = Tool::at(server.address);
+    std::fs::create_dir_all(tool.path("scenarios/own")).expect("a folder");
+    std::fs::write(tool.path("scenarios/own/patient.yaml"), PATIENT).expect("it is written");
+    let seen = tool
+        .with(&["--scenarios", "scenarios", "--scenario", "own/patient"])
+        .with(&["--no-check"])
+        .run();
+    assert_eq!(seen.failed(), Vec::<String>::new(), "{}", seen.screen);
+    let text = seen.json.to_string();
+    assert!(
+        text.contains("`refused` was told to come again in 2s, and limits.wait is 1s"),
+        "{text}"
+    );
+}
+
 fn is_let_in(asked: &Asked, keys: &Mutex<HashMap<String, Key>>) -> bool {
     let key = asked
         .headers
@@ -95,13 +141,13 @@ fn is_let_in(asked: &Asked, keys: &Mutex<HashMap<String, Key>>) -> bool {
     let_in
 }
 
-fn limited() -> Reply {
+fn limited(seconds: u32) -> Reply {
     let Reply::Bytes(bytes) = answer(429, &json!({ "error": "too many" })) else {
         unreachable!("an answer is bytes");
     };
     let text = String::from_utf8(bytes).expect("it is text");
     Reply::Bytes(
-        text.replacen("\r\n", "\r\nRetry-After: 1\r\n", 1)
+        text.replacen("\r\n", &format!("\r\nRetry-After: {seconds}\r\n"), 1)
             .into_bytes(),
     )
 }
