@@ -1,6 +1,8 @@
+use std::os::fd::AsRawFd;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use crate::runner::wire::batch::Batch;
 use crate::runner::wire::tests::peer::Server;
 use crate::runner::wire::tests::*;
 use crate::runner::wire::*;
@@ -143,6 +145,38 @@ async fn twenty_flights_are_released_by_one_call() {
             assert_eq!(flight.done().await.ending, Ending::Answered);
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_answer_that_is_quicker_than_the_word_of_what_was_sent_waits_for_it() {
+    // Only where one system call can send on several connections.
+    let Some(mut batch) = Batch::with_room_for(2) else {
+        return;
+    };
+    let server = Server::start(Scheme::Http).await;
+    let (connection, mut peer) = server.pair().await;
+    let flight = connection.prepare(post("hello"), held()).await;
+    let shared = flight.releaser().shared;
+    let (came, first_byte) = tokio::sync::oneshot::channel();
+    flight.watch(Moment::FirstByte, Box::new(move |_| came.send(()).unwrap()));
+    assert!(shared.begin_release(Instant::now()));
+    let taken = shared.line.take_held().expect("a byte is held");
+    let sent = batch.send(&[(taken.socket.as_raw_fd(), &*taken.bytes)]);
+    let at = Instant::now();
+    peer.read(head(5).len() + 5).await;
+    peer.write(OK).await;
+    first_byte.await.unwrap();
+    let mut done = tokio::spawn(flight.done());
+    let soon = Duration::from_millis(50);
+    assert!(tokio::time::timeout(soon, &mut done).await.is_err());
+    let release = shared
+        .line
+        .settle(taken, sent.into_iter().next().unwrap(), at);
+    shared.tell_released(release);
+    let done = done.await.unwrap();
+    assert_eq!(done.ending, Ending::Answered);
+    assert_eq!(done.times.sent, Some(at));
+    assert!(done.times.sent < done.times.first_byte);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
