@@ -5,6 +5,7 @@
 
 mod reach;
 mod server;
+mod stamp;
 mod technique;
 
 use std::error::Error;
@@ -105,63 +106,16 @@ async fn measure(places: &[Place], rounds: usize, runs: usize) -> Result<String,
         env!("CARGO_PKG_VERSION"),
         std::thread::available_parallelism()?
     );
-    writeln!(
-        text,
-        "## Arrival spread\n\nFrom the first to the last of the requests of a burst that the server had whole: median and 90th percentile of {rounds} bursts in microseconds, and the median as a ratio to warm reqwest.\n"
-    )?;
     let sizes = SIZES.map(|copies| format!("{copies} copies"));
-    heading(&mut text, &sizes)?;
-    let mut sent = String::new();
+    let mut tables = Tables::new(&sizes)?;
     for place in places {
-        let mut plain = [0.0; SIZES.len()];
         for technique in Technique::over(place.way) {
-            if technique == Technique::Auto {
-                continue;
-            }
-            row(&mut text, place, technique)?;
-            if technique.is_ours() {
-                row(&mut sent, place, technique)?;
-            }
-            for (size, copies) in SIZES.into_iter().enumerate() {
-                let mut spreads = Vec::new();
-                let mut sending = Vec::new();
-                for round in 0..WARM_UP + rounds {
-                    let burst = place.burst(technique, copies, "/", "k", round).await?;
-                    let times = burst.bodies.iter().map(|at| at.parse::<u64>());
-                    let times: Vec<u64> = times.collect::<Result<_, _>>()?;
-                    let first = times.iter().min().ok_or("no arrival")?;
-                    let last = times.iter().max().ok_or("no arrival")?;
-                    if round >= WARM_UP {
-                        spreads.push((last - first) as f64 / 1000.0);
-                        sending.extend(burst.sending.map(|time| time.as_secs_f64() * 1e6));
-                    }
-                }
-                let (half, most) = (share(&mut spreads, 50), share(&mut spreads, 90));
-                if technique == Technique::ReqwestWarm {
-                    plain[size] = half;
-                }
-                let ratio = half / plain[size];
-                if copies == COPIES {
-                    reached.spread(place.way, technique, ratio);
-                }
-                write!(text, " {half:.0} / {most:.0} ({ratio:.2}) |")?;
-                if technique.is_ours() {
-                    let (half, most) = (share(&mut sending, 50), share(&mut sending, 90));
-                    write!(sent, " {half:.0} / {most:.0} |")?;
-                }
-            }
-            writeln!(text)?;
-            if technique.is_ours() {
-                writeln!(sent)?;
+            if technique != Technique::Auto {
+                tables.fill(&mut reached, place, technique, rounds).await?;
             }
         }
     }
-    writeln!(
-        text,
-        "\n## The sending\n\nHow long the call, or the calls, took that let a burst go: median and 90th percentile in microseconds. What the arrivals above have beyond it is the server's own time for its requests; a send that wakes the server can itself have to wait for it, where both share the cores.\n"
-    )?;
-    heading(&mut text, &sizes)?;
-    text.push_str(&sent);
+    tables.write(&mut text, rounds)?;
     writeln!(
         text,
         "\n## Races met\n\nBursts of {COPIES} copies, of {rounds}, in which a server that looks a key up and takes it a time later carried out more than one. In a window that sleeps it holds its thread, as a call that blocks; in the others it lets further requests run on it.\n"
@@ -193,6 +147,119 @@ async fn measure(places: &[Place], rounds: usize, runs: usize) -> Result<String,
     found_by_runs(&mut text, &mut reached, places, runs).await?;
     reached.write(&mut text)?;
     Ok(text)
+}
+
+/// How far the requests of bursts were apart, seen from three places.
+struct Tables {
+    /// As they came to the server's machine.
+    came: String,
+    /// As the server had them whole.
+    whole: String,
+    /// As they were let go.
+    sent: String,
+    /// What warm reqwest took over the present protocol, came and whole.
+    plain: [[f64; 2]; SIZES.len()],
+}
+
+impl Tables {
+    fn new(sizes: &[String]) -> Result<Tables, std::fmt::Error> {
+        let mut head = String::new();
+        heading(&mut head, sizes)?;
+        Ok(Tables {
+            came: head.clone(),
+            whole: head.clone(),
+            sent: head,
+            plain: [[0.0; 2]; SIZES.len()],
+        })
+    }
+
+    /// Adds a row to each.
+    async fn fill(
+        &mut self,
+        reached: &mut Reached,
+        place: &Place,
+        technique: Technique,
+        rounds: usize,
+    ) -> Result<(), Box<dyn Error>> {
+        row(&mut self.came, place, technique)?;
+        row(&mut self.whole, place, technique)?;
+        if technique.is_ours() {
+            row(&mut self.sent, place, technique)?;
+        }
+        for (size, copies) in SIZES.into_iter().enumerate() {
+            let mut spreads = [Vec::new(), Vec::new()];
+            let mut sending = Vec::new();
+            for round in 0..WARM_UP + rounds {
+                let burst = place.burst(technique, copies, "/", "k", round).await?;
+                let apart = apart(&burst.bodies)?;
+                if round >= WARM_UP {
+                    for (all, own) in spreads.iter_mut().zip(apart) {
+                        all.push(own);
+                    }
+                    sending.extend(burst.sending.map(|time| time.as_secs_f64() * 1e6));
+                }
+            }
+            for (seen, mut spreads) in spreads.into_iter().enumerate() {
+                let (half, most) = (share(&mut spreads, 50), share(&mut spreads, 90));
+                if technique == Technique::ReqwestWarm {
+                    self.plain[size][seen] = half;
+                }
+                let ratio = half / self.plain[size][seen];
+                let table = [&mut self.came, &mut self.whole];
+                write!(table[seen], " {half:.0} / {most:.0} ({ratio:.2}) |")?;
+                if copies == COPIES {
+                    reached.spread(place.way, technique, SEEN[seen], ratio);
+                }
+            }
+            if technique.is_ours() {
+                let (half, most) = (share(&mut sending, 50), share(&mut sending, 90));
+                write!(self.sent, " {half:.0} / {most:.0} |")?;
+            }
+        }
+        writeln!(self.came)?;
+        writeln!(self.whole)?;
+        if technique.is_ours() {
+            writeln!(self.sent)?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, text: &mut String, rounds: usize) -> std::fmt::Result {
+        writeln!(
+            text,
+            "## Arrival spread\n\nFrom the first to the last of the requests of a burst as they came to the server's machine, by the time stamps of its kernel: median and 90th percentile of {rounds} bursts in microseconds, and the median as a ratio to warm reqwest. Of packets that the server read at once the last one counts, which flatters whatever sends many requests over one connection, reqwest over HTTP/2 too.\n\n{}",
+            self.came
+        )?;
+        writeln!(
+            text,
+            "## Read by the server\n\nThe same, as the server had them whole: what is beyond the arrivals is the time that it takes to read its requests, on the cores that it shares with the client.\n\n{}",
+            self.whole
+        )?;
+        writeln!(
+            text,
+            "## The sending\n\nHow long the call, or the calls, took that let a burst go: median and 90th percentile in microseconds. A send that wakes the server can itself have to wait for it, where both share the cores.\n\n{}",
+            self.sent
+        )
+    }
+}
+
+/// From where the spreads are seen.
+const SEEN: [&str; 2] = ["as they came", "as the server had read them"];
+
+/// How far the requests were apart in microseconds, as they came and as they were whole.
+fn apart(bodies: &[String]) -> Result<[f64; 2], Box<dyn Error>> {
+    let mut times = [Vec::new(), Vec::new()];
+    for body in bodies {
+        let (came, whole) = body.split_once(' ').ok_or("no times")?;
+        times[0].push(came.parse::<u64>()?);
+        times[1].push(whole.parse::<u64>()?);
+    }
+    let [came, whole] = times.map(|times| {
+        let least = times.iter().min().copied().unwrap_or_default();
+        let most = times.iter().max().copied().unwrap_or_default();
+        (most - least) as f64 / 1000.0
+    });
+    Ok([came, whole])
 }
 
 /// In how many runs a race is found that has no more than one yield between look-up and claim. A run

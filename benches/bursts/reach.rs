@@ -24,7 +24,7 @@ const SMALL: Duration = Duration::from_micros(50);
 
 impl Reached {
     /// The spread of a technique, as a ratio to that of warm reqwest over the same protocol.
-    pub fn spread(&mut self, way: Way, technique: Technique, ratio: f64) {
+    pub fn spread(&mut self, way: Way, technique: Technique, seen: &str, ratio: f64) {
         let at_most = match technique {
             Technique::SinglePacket => 1.0 / 6.0,
             Technique::LastByte => 1.0 / 2.5,
@@ -32,7 +32,7 @@ impl Reached {
         };
         self.rows.push(Row {
             what: format!(
-                "spread of 20 copies by {}, {}, to that of warm reqwest",
+                "spread of 20 copies by {}, {}, {seen}, to that of warm reqwest",
                 technique.name(),
                 way.name()
             ),

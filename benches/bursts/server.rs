@@ -1,5 +1,5 @@
-//! The other side, in a process of its own: it notes when each request was whole, and can look a key
-//! up and take it a moment later.
+//! The other side, in a process of its own: it notes when each request came and when it was whole, and
+//! can look a key up and take it a moment later.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -14,6 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
+use crate::stamp::{Stamp, Stamped};
 use crate::technique::Way;
 
 /// What the target does between looking a key up and taking it.
@@ -123,23 +124,25 @@ async fn accept(listener: TcpListener, way: Way, acceptor: TlsAcceptor, state: A
         tokio::spawn(async move {
             // A connection that breaks is the client's to notice.
             let _ = tcp.set_nodelay(true);
+            let Ok(tcp) = Stamped::new(tcp) else { return };
+            let stamp = tcp.stamp();
             if way.is_tls() {
                 if let Ok(stream) = acceptor.accept(tcp).await {
                     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                    connection(TokioIo::new(stream), http2, state).await;
+                    connection(TokioIo::new(stream), http2, stamp, state).await;
                 }
             } else {
-                connection(TokioIo::new(tcp), way.is_http2(), state).await;
+                connection(TokioIo::new(tcp), way.is_http2(), stamp, state).await;
             }
         });
     }
 }
 
-async fn connection<I>(io: I, http2: bool, state: Arc<State>)
+async fn connection<I>(io: I, http2: bool, stamp: Stamp, state: Arc<State>)
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
-    let service = service_fn(move |request| answer(request, Arc::clone(&state)));
+    let service = service_fn(move |request| answer(request, stamp.clone(), Arc::clone(&state)));
     // A connection that breaks is the client's to notice.
     if http2 {
         let builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
@@ -152,15 +155,17 @@ where
 
 async fn answer(
     request: http::Request<Incoming>,
+    stamp: Stamp,
     state: Arc<State>,
 ) -> Result<http::Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
     if body.collect().await.is_err() {
         return Ok(http::Response::new(Full::from("half")));
     }
-    let arrived = state.started.elapsed().as_nanos();
+    let whole = state.started.elapsed().as_nanos();
+    let came = stamp.nanos();
     let Some(window) = head.uri.path().strip_prefix("/race/") else {
-        return Ok(http::Response::new(Full::from(arrived.to_string())));
+        return Ok(http::Response::new(Full::from(format!("{came} {whole}"))));
     };
     let key = head.headers.get("idempotency-key");
     let key = key.map(|key| key.as_bytes().to_vec()).unwrap_or_default();

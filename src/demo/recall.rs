@@ -218,6 +218,9 @@ impl Keyed {
                 answer.status = status(*number);
                 let mut names = Map::from_iter([("id".to_owned(), Value::from(id))]);
                 if let Some(change) = change(&answer) {
+                    if answer.status.is_redirection() {
+                        answer.location = Some(format!("/changes/{change}"));
+                    }
                     names.insert("change_id".to_owned(), Value::from(change));
                 }
                 answer.body = Bytes::from(Value::Object(names).to_string());

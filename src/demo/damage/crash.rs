@@ -51,9 +51,10 @@ pub(super) const KEEPS_KEYS_PER_INSTANCE: Damage = Damage {
 /// its connections happen to be.
 pub(super) const KEEPS_KEYS_PER_CONNECTION: Damage = Damage {
     // A key that is looked up at one process may name something else than a retry at the other.
-    may_break: &joined::<{ broad::IGNORES_KEYS.len() + 2 }>(
+    may_break: &joined::<{ broad::IGNORES_KEYS.len() + 3 }>(
         broad::IGNORES_KEYS,
         &[
+            "failure/store-down/item-7/documented-retryable:later",
             "lookup/after-loss#key/item-9/one-resource:found+retry",
             "run/documents/item-7/documented-retryable:later",
         ],

@@ -6,6 +6,8 @@ use super::{Damage, surely};
 pub(super) const CHECKS_THEN_SETS_20US: Damage = Damage {
     breaks: &[],
     may_break: &[
+        "race/replicas/item-5/effects-at-most",
+        "race/replicas/item-5/one-resource:burst+lagging+later",
         "race/burst/item-5/effects-at-most",
         "race/burst/item-5/keeps:in-progress",
         "race/burst/item-5/one-resource:burst+later",
