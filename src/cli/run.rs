@@ -31,6 +31,7 @@ use crate::target::sink::Stable;
 use crate::target::{HttpVersion, Target};
 use crate::yaml;
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -481,14 +482,32 @@ pub(super) fn contract_names(contracts: &BTreeMap<String, Contract>) -> String {
     names.join(", ")
 }
 
-/// What everything that waits runs on.
+/// What a run is carried out on: half of the cores, so that a target on the same machine has the others.
+/// Requests that wait for one another are also handed on from task to task without waking a thread.
 ///
 /// # Errors
 /// When the system gives no threads.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    runtime_on(cores().div_ceil(2))
+}
+
+/// What many runs at once are carried out on, or what others are served by: all cores.
+///
+/// # Errors
+/// When the system gives no threads.
+pub(super) fn wide_runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    runtime_on(cores())
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+fn runtime_on(threads: usize) -> Result<tokio::runtime::Runtime, Failure> {
     // As much as the first thread of a program has: cases run on these.
     const ROOM: usize = 8 * 1024 * 1024;
     tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
         .thread_stack_size(ROOM)
         .enable_all()
         .build()

@@ -3,7 +3,7 @@
 use super::args::ServeArgs;
 use super::exit::Exit;
 use super::failure::Failure;
-use super::run::runtime;
+use super::run::wide_runtime;
 use super::screen;
 use super::target;
 use crate::demo;
@@ -32,7 +32,7 @@ pub fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         retention: args.retention.unwrap_or(contracted.retention),
         ..contracted
     };
-    runtime()?.block_on(async {
+    wide_runtime()?.block_on(async {
         let demo = demo::start(options)
             .await
             .map_err(|problem| Failure::Unable(problem.to_string()))?;

@@ -14,7 +14,7 @@ use super::gate::Known;
 use super::present::present;
 use super::progress::{Callback, Progress};
 use super::record::{self, Recorded, RecordedClient, Texts};
-use super::run::{FORMAT, contract_names, micros, runtime, unknown_operation};
+use super::run::{FORMAT, contract_names, micros, unknown_operation, wide_runtime};
 use super::select;
 use super::server::asked_to_end;
 use super::stage::own_executable;
@@ -115,7 +115,7 @@ pub fn client(args: ClientArgs) -> Result<Exit, Failure> {
 /// Carries the job out, writes down what happened, and shows what it means.
 fn shown(job: Job, output: &Output, narrowed: bool) -> Result<Exit, Failure> {
     Known::read(&output.gate)?;
-    runtime()?.block_on(async {
+    wide_runtime()?.block_on(async {
         let progress = Progress::new(output.quiet);
         let recorded = audited(&job, &progress.callback()).await;
         progress.finish();

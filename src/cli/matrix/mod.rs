@@ -48,9 +48,10 @@ pub fn matrix(args: &MatrixArgs) -> Result<Exit, Failure> {
         true => about_promises()?,
         false => args.scenario.clone(),
     };
-    let made = run::runtime()?.block_on(make(&contracts, &scenarios, args.at_once, &|line| {
-        screen::remark(line);
-    }))?;
+    let made =
+        run::wide_runtime()?.block_on(make(&contracts, &scenarios, args.at_once, &|line| {
+            screen::remark(line);
+        }))?;
     screen::say(&format!("{}{}\n", made.unexpected(), made.summary()))?;
     if let Some(file) = &args.write {
         files::write(file, &made.page()).map_err(|problem| {

@@ -13,7 +13,7 @@ use super::exit::Exit;
 use super::failure::Failure;
 use super::files;
 use super::progress::Progress;
-use super::run::runtime;
+use super::run::wide_runtime;
 use super::server::asked_to_end;
 use crate::demo::{Flaw, VARIANTS};
 use crate::demo_client::Habit;
@@ -59,7 +59,7 @@ pub fn selftest(args: &SelftestArgs) -> Result<Exit, Failure> {
     let began = Instant::now();
     let progress = Progress::new(args.quiet);
     let so_far = SoFar::default();
-    let is_whole = runtime()?.block_on(async {
+    let is_whole = wide_runtime()?.block_on(async {
         let callback = progress.callback();
         tokio::select! {
             () = try_out(&wanted, &callback, &so_far) => true,
