@@ -1,6 +1,7 @@
 //! Checks files and sends nothing.
 
 use super::args::LintArgs;
+use super::certificates;
 use super::exit::Exit;
 use super::failure::{Failure, rendered};
 use super::files;
@@ -74,14 +75,10 @@ fn is_scenario(root: &Node) -> bool {
 /// What is wrong with a target file.
 fn target_problems(path: &Path) -> Vec<Diagnostic> {
     match target::from_file(path, &[], None, &[], None) {
-        Ok(ready) => match target::tls(&ready.target, &ready.file) {
+        Ok(ready) => match certificates::tls(&ready.target, &ready.file) {
             Ok(_) => ready.warnings,
             Err(failure) => {
-                let place = ready.target.source.get("tls");
                 let mut found = diagnostics(failure);
-                for problem in &mut found {
-                    problem.span = place.map(|node| node.span.first_line());
-                }
                 found.extend(ready.warnings);
                 found
             }

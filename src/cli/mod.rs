@@ -4,6 +4,7 @@
 mod again;
 pub mod args;
 mod bundle;
+mod certificates;
 pub mod check;
 pub mod checks;
 pub mod cleanup;

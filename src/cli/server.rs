@@ -1,9 +1,9 @@
 //! From a target to a runner that is ready to send: the target's own server is started first, and
 //! ends with the process however that ends.
 
+use super::certificates;
 use super::failure::Failure;
 use super::screen;
-use super::target;
 use crate::contract::Contract;
 use crate::judge;
 use crate::runner::{self, Agreement, Effort, Origin, Runner, Setup};
@@ -74,7 +74,7 @@ pub(super) async fn start(
         })
         .collect();
     let setup = Setup {
-        tls: target::tls(&target, file)?,
+        tls: certificates::tls(&target, file)?,
         target,
         contracts: contracts.clone(),
         allow_hosts,

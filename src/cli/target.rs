@@ -7,18 +7,15 @@ use crate::contract::{self, Contract};
 use crate::demo;
 use crate::demo::policy::{Form, KeyPolicy, Place};
 use crate::demo::{Flaw, Flaws, Variant};
-use crate::runner::wire::{Identity, TlsOptions};
 use crate::target::Target;
 use crate::target::parse::{Environment, Loaded, Options, load};
 use crate::target::port::Ports;
-use crate::target::principal::Certificate;
 use crate::yaml::{self, Diagnostic, Source};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use sha2::{Digest, Sha256};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::ToSocketAddrs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The demo's own target file.
@@ -356,56 +353,6 @@ fn read_secrets(path: &Path) -> Result<BTreeMap<String, String>, Failure> {
         );
     }
     Ok(secrets)
-}
-
-/// The certificates that a target names; paths are relative to its file.
-///
-/// # Errors
-/// A file that cannot be read or holds no certificate or key.
-pub fn tls(target: &Target, file: &str) -> Result<TlsOptions, Failure> {
-    let folder = Path::new(file)
-        .parent()
-        .map(Path::to_path_buf)
-        .unwrap_or_default();
-    let certificates = |path: &str| -> Result<Vec<CertificateDer<'static>>, Failure> {
-        let path: PathBuf = folder.join(path);
-        let unreadable = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
-        let found: Vec<_> = CertificateDer::pem_file_iter(&path)
-            .map_err(|error| unreadable(error.to_string()))?
-            .collect::<Result<_, _>>()
-            .map_err(|error| unreadable(error.to_string()))?;
-        if found.is_empty() {
-            Err(unreadable("it holds no certificate".to_owned()))
-        } else {
-            Ok(found)
-        }
-    };
-    let identity = |own: &Certificate| -> Result<Identity, Failure> {
-        let path = folder.join(&own.key);
-        let key = PrivateKeyDer::from_pem_file(&path)
-            .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
-        Ok((certificates(&own.chain)?, key))
-    };
-    let shown: BTreeSet<&Certificate> = target
-        .principals
-        .values()
-        .filter_map(|principal| principal.certificate.as_ref())
-        .collect();
-    Ok(TlsOptions {
-        extra_roots: target
-            .tls
-            .ca
-            .as_deref()
-            .map(certificates)
-            .transpose()?
-            .unwrap_or_default(),
-        identity: target.tls.certificate.as_ref().map(identity).transpose()?,
-        further: shown
-            .into_iter()
-            .map(|own| Ok((own.name(), identity(own)?)))
-            .collect::<Result<_, Failure>>()?,
-        verify: target.tls.verify,
-    })
 }
 
 #[cfg(test)]

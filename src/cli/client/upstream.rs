@@ -1,5 +1,6 @@
 //! The API behind the audit: the demo as the contract says, or a real one.
 
+use crate::cli::certificates;
 use crate::cli::failure::Failure;
 use crate::cli::target::{self, Ready};
 use crate::client::Upstream;
@@ -25,7 +26,7 @@ impl Behind {
     ) -> Result<Behind, Failure> {
         if let Some(url) = url {
             let tls = || {
-                let options = target::tls(&ready.target, &ready.file);
+                let options = certificates::tls(&ready.target, &ready.file);
                 let options = options.map_err(|failure| failure.to_string())?;
                 client_config(options).map_err(|problem| problem.to_string())
             };
