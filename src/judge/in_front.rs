@@ -226,15 +226,15 @@ pub(super) fn was_turned_away(exchange: &Exchange) -> bool {
     exchange.outcome.is_within(Meaning::RateLimited.into())
 }
 
-/// That of repeats in a row some were answered from memory and others carried out again.
+/// That of repeats of what was complete some were answered from memory and others carried out again.
 fn several_memories(cases: &[&Seen<'_>]) -> Option<String> {
     let mut again = 0;
     let mut remembered = 0;
     let mut most = 0;
     for seen in cases {
         for round in &seen.transcript.rounds {
-            // Time that passed, and hooks, have reasons of their own.
-            if !round.hooks.is_empty() || !round.bursts.is_empty() {
+            // Time that passed, hooks and races have reasons of their own.
+            if !round.hooks.is_empty() || is_race(seen.case, round) {
                 continue;
             }
             let mut ids: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -263,11 +263,17 @@ fn several_memories(cases: &[&Seen<'_>]) -> Option<String> {
     }
     (again > 0).then(|| {
         format!(
-            "instances disagree about a key: of {} repeats of one request in a row, {remembered} were answered from memory and {again} carried out again, with up to {} resources for one key: several memories, each of which executes once; no race is needed for it",
+            "instances disagree about a key: of {} repeats of one completed request, {remembered} were answered from memory and {again} carried out again, with up to {} resources for one key: several memories, each of which executes once; no race is needed for it",
             again + remembered,
             number(most)
         )
     })
+}
+
+/// Whether anything in a round was sent at once that had not been completed before.
+fn is_race(case: &Case, round: &Round) -> bool {
+    let mut copies = round.exchanges.iter();
+    copies.any(|copy| is_burst(case, &copy.step) && !is_plain_repeat(round, copy))
 }
 
 /// Whether it repeats, unchanged, a request that had succeeded before it was sent.

@@ -16,7 +16,12 @@ pub(super) struct Pace {
     turns: u32,
     /// Whether the last move that counts was to a longer one.
     longer: Option<bool>,
+    /// The last ones that were measured.
+    recent: [Duration; RECENT],
 }
+
+/// How many latencies are looked back at.
+const RECENT: usize = 4;
 
 /// The least that is moved at a time, so that a target that becomes slower is followed.
 const LEAST_SHARE: f64 = 0.125;
@@ -34,6 +39,7 @@ impl Pace {
             latency: took.max(SHORTEST),
             turns: 0,
             longer: None,
+            recent: [took; RECENT],
         }
     }
 
@@ -42,8 +48,21 @@ impl Pace {
         self.latency
     }
 
+    /// A share of the latency. What is to come after the end comes after the end of a hindered request
+    /// too, where there are two latencies.
+    pub(super) fn share(&self, share: f64) -> Duration {
+        let longest = self.recent.iter().copied().max().unwrap_or_default();
+        let whole = match share > 1.0 && self.turns > 0 {
+            true => self.latency.max(longest),
+            false => self.latency,
+        };
+        whole.mul_f64(share)
+    }
+
     /// Takes in one more.
     pub(super) fn took(&mut self, took: Duration) {
+        self.recent.rotate_left(1);
+        self.recent[RECENT - 1] = took;
         let before = self.latency.as_secs_f64();
         let ratio = took.max(SHORTEST).as_secs_f64() / before;
         if !(A_MOVE.recip()..=A_MOVE).contains(&ratio) {
@@ -80,7 +99,7 @@ mod tests {
         let mut pace = Pace::new(millis(25));
         let mut met = 0;
         for _ in 0..40 {
-            let [from, to] = [0.4, 1.6].map(|share| pace.latency().mul_f64(share));
+            let [from, to] = [0.4, 1.6].map(|share| pace.share(share));
             let now = took(from);
             met += u32::from(from < now && now < to);
             pace.took(now);
@@ -109,6 +128,30 @@ mod tests {
             furthest < 1.5,
             "copies came {furthest} times too early or too late"
         );
+    }
+
+    #[test]
+    fn what_comes_after_the_end_comes_after_the_longer_of_two_latencies() {
+        // Never in between: copies that come in time make it much slower than they take themselves.
+        let mut pace = Pace::new(millis(3));
+        let mut met = 0;
+        for _ in 0..20 {
+            let [from, to] = [0.4, 1.6].map(|share| pace.share(share));
+            let now = if from < millis(4) {
+                millis(35)
+            } else {
+                millis(3)
+            };
+            met += u32::from(from < now && now < to);
+            pace.took(now);
+        }
+        assert!(met >= 3, "met in {met} of 20");
+        // Where there is one latency, a single one that is late changes little.
+        let mut steady = Pace::new(millis(10));
+        for took in [10, 11, 30, 10, 9] {
+            steady.took(millis(took));
+        }
+        assert!(steady.share(1.6) < millis(30), "{steady:?}");
     }
 
     #[test]

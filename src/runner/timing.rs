@@ -1,7 +1,6 @@
 //! Times and moments of a round: what a share of a latency is now, and when a moment comes.
 
 use super::case::succeeding;
-use super::pace::Pace;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
 use super::world::BaselineKey;
@@ -63,11 +62,13 @@ impl RoundRun<'_> {
             Quantity::Latency => {
                 let step = of.unwrap_or_default();
                 let paces = locked(&self.context.measured);
-                let measured = paces.get(step).map(Pace::latency);
+                let measured = paces.get(step).copied();
                 drop(paces);
                 let spec = locked(&self.names).first_spec(step).cloned();
-                measured
-                    .or_else(|| self.baseline_latency(&spec?))
+                if let Some(pace) = measured {
+                    return Ok(pace.share(share));
+                }
+                spec.and_then(|spec| self.baseline_latency(&spec))
                     .ok_or_else(|| format!("the latency of `{step}` was not measured"))?
             }
         };
