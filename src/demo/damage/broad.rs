@@ -102,8 +102,11 @@ pub(super) const IGNORES_KEYS: &[&str] = &[
     "race/replicas/item-5/effects-at-most",
     "race/replicas/item-5/one-resource:burst+lagging+later",
     "replay/connections/item-5/effects-at-most",
-    "replay/connections/item-5/one-resource:first+again+crowd",
-    "replay/connections/item-5/outcome-never:again+crowd",
+    "replay/crowd/item-5/effects-at-most",
+    "replay/connections/item-5/one-resource:first+again",
+    "replay/crowd/item-5/one-resource:first+crowd",
+    "replay/connections/item-5/outcome-never:again",
+    "replay/crowd/item-5/outcome-never:crowd",
 ];
 
 /// What `runs-again-behind-stored-answer` breaks in every run.
@@ -142,6 +145,7 @@ pub(super) const RUNS_AGAIN_BEHIND_STORED_ANSWER: &[&str] = &[
     "crash/restart/item-5/effects-at-most",
     "race/replicas/item-5/effects-at-most",
     "replay/connections/item-5/effects-at-most",
+    "replay/crowd/item-5/effects-at-most",
 ];
 
 /// What `replays-with-500` breaks in every run.
@@ -186,7 +190,8 @@ pub(super) const REPLAYS_WITH_500: &[&str] = &[
     "crash/mid-work/item-5/recovered:retry",
     "crash/restart/item-5/no-server-error",
     "crash/restart/item-5/same-response:again",
-    "replay/connections/item-5/outcome-never:again+crowd",
+    "replay/connections/item-5/outcome-never:again",
+    "replay/crowd/item-5/outcome-never:crowd",
     "scope/batch/item-5/outcome-never:first+again",
 ];
 
@@ -292,6 +297,9 @@ pub(super) const IGNORES_KEY_ON_REFUNDS: &[&str] = &[
     "create-refund:race/replicas/item-5/effects-at-most",
     "create-refund:race/replicas/item-5/one-resource:burst+lagging+later",
     "create-refund:replay/connections/item-5/effects-at-most",
-    "create-refund:replay/connections/item-5/one-resource:first+again+crowd",
-    "create-refund:replay/connections/item-5/outcome-never:again+crowd",
+    "create-refund:replay/crowd/item-5/effects-at-most",
+    "create-refund:replay/connections/item-5/one-resource:first+again",
+    "create-refund:replay/crowd/item-5/one-resource:first+crowd",
+    "create-refund:replay/connections/item-5/outcome-never:again",
+    "create-refund:replay/crowd/item-5/outcome-never:crowd",
 ];

@@ -37,8 +37,11 @@ pub(super) const KEEPS_KEYS_PER_INSTANCE: Damage = Damage {
         "race/replicas/item-5/effects-at-most",
         "race/replicas/item-5/one-resource:burst+lagging+later",
         "replay/connections/item-5/effects-at-most",
-        "replay/connections/item-5/one-resource:first+again+crowd",
-        "replay/connections/item-5/outcome-never:again+crowd",
+        "replay/crowd/item-5/effects-at-most",
+        "replay/connections/item-5/one-resource:first+again",
+        "replay/crowd/item-5/one-resource:first+crowd",
+        "replay/connections/item-5/outcome-never:again",
+        "replay/crowd/item-5/outcome-never:crowd",
     ],
     // Which instance is asked at the end of the run is chance.
     may_break: &[
@@ -71,8 +74,11 @@ pub(super) const LOOKS_UP_ON_LAGGING_REPLICA: Damage = Damage {
     // Whether a replay comes within the 300 ms.
     may_break: &[
         "replay/connections/item-5/effects-at-most",
-        "replay/connections/item-5/one-resource:first+again+crowd",
-        "replay/connections/item-5/outcome-never:again+crowd",
+        "replay/crowd/item-5/effects-at-most",
+        "replay/connections/item-5/one-resource:first+again",
+        "replay/crowd/item-5/one-resource:first+crowd",
+        "replay/connections/item-5/outcome-never:again",
+        "replay/crowd/item-5/outcome-never:crowd",
         "run/ledger/item-5/one-resource:ledger",
         "run/ledger/item-5/same-response:ledger",
     ],
