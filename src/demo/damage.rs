@@ -61,6 +61,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             // Which of the racers the record names is chance: the ledger differs only if it is not
             // the one that was answered first.
             may_break: &[
+                "race/lease#measured/item-5/effects-at-most",
+                "race/lease#measured/item-5/one-resource:first+late+later",
                 "race/replicas/item-5/effects-at-most",
                 "race/replicas/item-5/one-resource:burst+lagging+later",
                 "run/ledger/item-5/one-resource:ledger",
@@ -355,6 +357,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // The window is 2 ms wide; only an instant retry surely meets it.
             may_break: &[
+                "replay/after-delete/item-4/keeps:deleted",
+                "replay/after-delete/item-4/outcome-never:again",
                 "race/replicas/item-5/effects-at-most",
                 "race/replicas/item-5/one-resource:burst+lagging+later",
                 "replay/kinds#*/item-5/effects-at-most",
@@ -489,6 +493,8 @@ pub(super) fn damage(flaw: Flaw) -> Damage {
             ],
             // These retry within the second, or just over its edge.
             may_break: &[
+                "failure/store-down/item-7/documented-retryable:later",
+                "run/documents/item-7/documented-retryable:later",
                 "lost/after-effect#at-once/item-5/outcome-is:retry",
                 "crash/restart/item-5/same-response:again",
                 "replay/after-delete/item-4/keeps:deleted",

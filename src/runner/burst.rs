@@ -98,7 +98,7 @@ async fn due(run: &RoundRun<'_>, request: &Request, copies: usize) -> Result<Vec
         return Ok(vec![came + run.offset(moment, of)?; copies]);
     };
     let from = run.time(*from, Some(of))?;
-    let width = run.time(*to, Some(of))?.saturating_sub(from);
+    let width = run.far_end(*to, of)?.saturating_sub(from);
     let gaps = copies.saturating_sub(1).max(1) as f64;
     let placed = (0..copies).map(|copy| came + from + width.mul_f64(copy as f64 / gaps));
     Ok(placed.collect())

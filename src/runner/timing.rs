@@ -1,6 +1,7 @@
 //! Times and moments of a round: what a share of a latency is now, and when a moment comes.
 
 use super::case::succeeding;
+use super::pace::Pace;
 use super::round::{RoundRun, locked};
 use super::spec::Spec;
 use super::world::BaselineKey;
@@ -62,17 +63,33 @@ impl RoundRun<'_> {
             Quantity::Latency => {
                 let step = of.unwrap_or_default();
                 let paces = locked(&self.context.measured);
-                let measured = paces.get(step).copied();
+                let measured = paces.get(step).map(Pace::latency);
                 drop(paces);
                 let spec = locked(&self.names).first_spec(step).cloned();
-                if let Some(pace) = measured {
-                    return Ok(pace.share(share));
-                }
-                spec.and_then(|spec| self.baseline_latency(&spec))
+                measured
+                    .or_else(|| self.baseline_latency(&spec?))
                     .ok_or_else(|| format!("the latency of `{step}` was not measured"))?
             }
         };
         Ok(whole.mul_f64(share))
+    }
+
+    /// When the last copy of a burst comes that is spread over a span: behind the end of a hindered request
+    /// too.
+    pub(super) fn far_end(&self, span: TimeSpan, of: &str) -> Result<Duration, String> {
+        let plain = self.time(span, Some(of))?;
+        let pace = locked(&self.context.measured).get(of).copied();
+        let far = match (span.0, pace) {
+            (
+                Amount::Share {
+                    share,
+                    of: Quantity::Latency,
+                },
+                Some(pace),
+            ) => pace.share(share),
+            _ => plain,
+        };
+        Ok(plain.max(far))
     }
 
     /// Where in its spread a round stands: evenly from first to last.
