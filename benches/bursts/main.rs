@@ -206,7 +206,10 @@ impl Tables {
                 }
                 let ratio = half / self.plain[size][seen];
                 let table = [&mut self.came, &mut self.whole];
-                write!(table[seen], " {half:.0} / {most:.0} ({ratio:.2}) |")?;
+                match self.plain[size][seen] > 0.0 {
+                    true => write!(table[seen], " {half:.0} / {most:.0} ({ratio:.2}) |")?,
+                    false => write!(table[seen], " {half:.0} / {most:.0} |")?,
+                }
                 if copies == COPIES {
                     reached.spread(place.way, technique, SEEN[seen], ratio);
                 }
