@@ -41,10 +41,11 @@ pub(super) const KEEPS_KEYS_PER_INSTANCE: Damage = Damage {
         "replay/connections/item-5/one-resource:first+again",
         "replay/crowd/item-5/one-resource:first+crowd",
         "replay/connections/item-5/outcome-never:again",
-        "replay/crowd/item-5/outcome-never:crowd",
     ],
-    // Which instance is asked at the end of the run is chance.
+    // Which instance is asked at the end of the run is chance, and of copies at once any may have been
+    // carried out.
     may_break: &[
+        "replay/crowd/item-5/outcome-never:crowd",
         "run/ledger/item-5/one-resource:ledger",
         "run/ledger/item-5/same-response:ledger",
     ],
