@@ -120,6 +120,8 @@ impl Outcome {
             ])
             .0,
     );
+    /// Answers that only say to come again later.
+    pub const FOR_NOW: Outcome = Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]);
     /// Every way of being refused.
     pub const REFUSAL: Outcome = Outcome::of(&[
         Meaning::InFlight,

@@ -104,8 +104,8 @@ pub(super) fn rule(view: &View<'_>, of: &[String]) -> Ruling {
         return Ruling::void("void: none of the responses was a success");
     }
     let refused_for_good = |exchange: &Exchange| {
-        let for_now = Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]);
-        exchange.outcome.is_within(Outcome::REFUSAL) && exchange.outcome.is_disjoint(for_now)
+        exchange.outcome.is_within(Outcome::REFUSAL)
+            && exchange.outcome.is_disjoint(Outcome::FOR_NOW)
     };
     if meant
         .iter()

@@ -87,10 +87,7 @@ pub(super) fn classify(contract: &Contract, round: &mut Round) {
 pub(super) fn stops(until: Until, outcome: Outcome) -> bool {
     match until {
         Until::Final => outcome.is_within(Outcome::FINAL),
-        Until::NotInFlight => {
-            !outcome.is_empty()
-                && outcome.is_disjoint(Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]))
-        }
+        Until::NotInFlight => !outcome.is_empty() && outcome.is_disjoint(Outcome::FOR_NOW),
     }
 }
 

@@ -115,8 +115,7 @@ fn comparable<'a>(view: &View<'_>, exchange: &'a Exchange) -> Result<&'a Respons
     let Some(response) = &exchange.response else {
         return Err(format!("{} {}", who(exchange), got(exchange)));
     };
-    let passing = Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]);
-    if exchange.outcome.is_within(passing) {
+    if exchange.outcome.is_within(Outcome::FOR_NOW) {
         return Err(format!("{} was {}", who(exchange), exchange.outcome));
     }
     if let Some(why) = given_in_front(exchange) {

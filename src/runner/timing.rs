@@ -77,19 +77,17 @@ impl RoundRun<'_> {
     /// When the last copy of a burst comes that is spread over a span: behind the end of a hindered request
     /// too.
     pub(super) fn far_end(&self, span: TimeSpan, of: &str) -> Result<Duration, String> {
-        let plain = self.time(span, Some(of))?;
         let pace = locked(&self.context.measured).get(of).copied();
-        let far = match (span.0, pace) {
+        match (span.0, pace) {
             (
                 Amount::Share {
                     share,
                     of: Quantity::Latency,
                 },
                 Some(pace),
-            ) => pace.share(share),
-            _ => plain,
-        };
-        Ok(plain.max(far))
+            ) => Ok(pace.share(share)),
+            _ => self.time(span, Some(of)),
+        }
     }
 
     /// Where in its spread a round stands: evenly from first to last.

@@ -43,12 +43,8 @@ fn a_target_that_limits_bursts_gets_the_time_that_it_asks_for() {
             false => limited(1),
         }
     });
-    let tool = Tool::at(server.address);
-    std::fs::create_dir_all(tool.path("scenarios/own")).expect("a folder");
-    std::fs::write(tool.path("scenarios/own/limited.yaml"), SCENARIO).expect("it is written");
-    let seen = tool
-        .with(&["--scenarios", "scenarios", "--scenario", "own/limited"])
-        .with(&["--no-check"])
+    let seen = Tool::at(server.address)
+        .alone("own/limited", SCENARIO)
         .run();
     assert_eq!(seen.failed(), Vec::<String>::new(), "{}", seen.screen);
     let text = seen.json.to_string();
@@ -106,13 +102,7 @@ fn nobody_waits_longer_than_the_target_file_allows() {
             false => payments.serve(asked),
         }
     });
-    let tool = Tool::at(server.address);
-    std::fs::create_dir_all(tool.path("scenarios/own")).expect("a folder");
-    std::fs::write(tool.path("scenarios/own/patient.yaml"), PATIENT).expect("it is written");
-    let seen = tool
-        .with(&["--scenarios", "scenarios", "--scenario", "own/patient"])
-        .with(&["--no-check"])
-        .run();
+    let seen = Tool::at(server.address).alone("own/patient", PATIENT).run();
     assert_eq!(seen.failed(), Vec::<String>::new(), "{}", seen.screen);
     let text = seen.json.to_string();
     assert!(

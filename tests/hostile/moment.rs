@@ -20,13 +20,7 @@ expect:
 fn a_burst_whose_moment_never_comes_is_not_waited_for() {
     let payments = Payments::default();
     let server = Server::start(move |asked| payments.serve(asked));
-    let tool = Tool::at(server.address);
-    std::fs::create_dir_all(tool.path("scenarios/own")).expect("a folder");
-    std::fs::write(tool.path("scenarios/own/moment.yaml"), SCENARIO).expect("it is written");
-    let seen = tool
-        .with(&["--scenarios", "scenarios", "--scenario", "own/moment"])
-        .with(&["--no-check"])
-        .run();
+    let seen = Tool::at(server.address).alone("own/moment", SCENARIO).run();
     assert_eq!(seen.passed(), Vec::<String>::new(), "{}", seen.screen);
     assert_eq!(seen.failed(), Vec::<String>::new(), "{}", seen.screen);
     let text = seen.json.to_string();

@@ -87,6 +87,16 @@ limits: {{ patience: {patience}, wait: 1s }}
         self
     }
 
+    /// With this scenario alone, and nothing tried before it.
+    pub fn alone(self, id: &str, scenario: &str) -> Tool {
+        let file = self.path(&format!("scenarios/{id}.yaml"));
+        let folder = file.parent().expect("it is in a folder");
+        std::fs::create_dir_all(folder).expect("a folder");
+        std::fs::write(&file, scenario).expect("it is written");
+        self.with(&["--scenarios", "scenarios", "--scenario", id])
+            .with(&["--no-check"])
+    }
+
     /// Where a file of the run is.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)

@@ -3,7 +3,7 @@
 use super::{Look, kept, says, who};
 use crate::contract::{Behaviour, Contract, Promised};
 use crate::judge::view::View;
-use crate::outcome::{Meaning, Outcome};
+use crate::outcome::Outcome;
 use crate::promise::Strength;
 use crate::transcript::{Exchange, Response, http_date};
 
@@ -110,12 +110,7 @@ pub(super) fn look(view: &View<'_>, exchange: &Exchange, response: &Response) ->
     let fits = match pair.promised(contract) {
         Some(promised) => kept(view, promised, exchange, response),
         None if exchange.outcome.is_within(Outcome::SUCCESS) => Some(true),
-        None if exchange
-            .outcome
-            .is_within(Outcome::of(&[Meaning::InFlight, Meaning::RateLimited])) =>
-        {
-            None
-        }
+        None if exchange.outcome.is_within(Outcome::FOR_NOW) => None,
         None => Some(false),
     };
     Look::Seen(said, fits)

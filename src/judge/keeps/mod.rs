@@ -299,9 +299,7 @@ fn first_success<'a>(view: &View<'a>, this: &Exchange) -> Option<(usize, &'a Exc
 
 /// Whether an answer only says to come again later.
 fn is_for_now(exchange: &Exchange) -> bool {
-    exchange
-        .outcome
-        .is_within(Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]))
+    exchange.outcome.is_within(Outcome::FOR_NOW)
 }
 
 /// What such an answer shows of a promise about what comes then.

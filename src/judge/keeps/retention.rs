@@ -57,9 +57,7 @@ pub(super) fn kept_for(view: &View<'_>, exchange: &Exchange, response: &Response
     let kept = if replayed {
         Some(true)
     } else if exchange.outcome.may_be(Meaning::Replayed)
-        || exchange
-            .outcome
-            .is_within(Outcome::of(&[Meaning::InFlight, Meaning::RateLimited]))
+        || exchange.outcome.is_within(Outcome::FOR_NOW)
     {
         None
     } else {

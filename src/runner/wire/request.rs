@@ -106,7 +106,7 @@ pub enum Fault {
     },
     /// Sends the headers, which ask for it with `Expect: 100-continue`, and the body when the target has
     /// said `100 Continue`, or a time has passed without it (RFC 9110, section 10.1.1). A request without
-    /// a body is not sent, nor is one over HTTP/2, and the fault does not fire.
+    /// a body is not sent, and the fault does not fire.
     AwaitContinue {
         /// How long we wait for it.
         at_most: Duration,

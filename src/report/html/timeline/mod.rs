@@ -437,7 +437,7 @@ fn kind(exchange: &Exchange) -> &'static str {
         "done"
     } else if outcome.may_be(Meaning::ServerError) {
         "error"
-    } else if outcome.is_within(Outcome::of(&[Meaning::InFlight, Meaning::RateLimited])) {
+    } else if outcome.is_within(Outcome::FOR_NOW) {
         "wait"
     } else if exchange
         .response

@@ -10,6 +10,28 @@ use crate::runner::wire::tests::peer::{SOON, Server};
 use crate::runner::wire::tests::*;
 use crate::runner::wire::*;
 
+/// A cut before the body: when the target says 100, or where it does not, soon.
+fn cut_before_body(close: Close, says: bool) -> Fault {
+    Fault::AwaitContinue {
+        at_most: if says {
+            SOON
+        } else {
+            Duration::from_millis(40)
+        },
+        close: Some(close),
+    }
+}
+
+fn was_cut_before_its_body(done: Done, says: bool) {
+    assert_eq!(
+        (done.ending, done.delivery, done.times.sent),
+        (Ending::HungUp, Delivery::Partial, None)
+    );
+    let report = done.fault.unwrap();
+    assert!(report.fired, "{report:?}");
+    assert_eq!(report.says.contains("had said 100 Continue"), says);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_body_waits_for_100_continue_and_then_comes() {
     for scheme in BOTH {
@@ -63,28 +85,14 @@ async fn a_request_may_be_cut_before_its_body_and_after_100_continue() {
         for (close, end) in CLOSES {
             let server = Server::start(Scheme::Http).await;
             let (connection, mut peer) = server.pair().await;
-            let fault = Fault::AwaitContinue {
-                at_most: if says {
-                    SOON
-                } else {
-                    Duration::from_millis(40)
-                },
-                close: Some(close),
-            };
+            let fault = cut_before_body(close, says);
             let flight = connection.prepare(asking("hello"), with(fault)).await;
             peer.read_until("\r\n\r\n").await;
             if says {
                 peer.write("HTTP/1.1 100 Continue\r\n\r\n").await;
             }
             assert_eq!(peer.end().await, (String::new(), end), "{says}");
-            let done = flight.done().await;
-            assert_eq!(
-                (done.ending, done.delivery, done.times.sent),
-                (Ending::HungUp, Delivery::Partial, None)
-            );
-            let report = done.fault.unwrap();
-            assert!(report.fired, "{report:?}");
-            assert_eq!(report.says.contains("had said 100 Continue"), says);
+            was_cut_before_its_body(flight.done().await, says);
         }
     }
 }
@@ -223,28 +231,14 @@ async fn a_stream_may_be_cut_before_its_body_and_after_100_continue() {
         for close in [Close::Fin, Close::Rst, Close::RstStream] {
             let server = start(Scheme::Http).await;
             let (connection, mut streams) = Streams::pair(&server).await;
-            let fault = Fault::AwaitContinue {
-                at_most: if says {
-                    SOON
-                } else {
-                    Duration::from_millis(40)
-                },
-                close: Some(close),
-            };
+            let fault = cut_before_body(close, says);
             let flight = connection.prepare(asking("hello"), with(fault)).await;
             let (body, mut respond) = streams.call().await;
             if says {
                 respond.send_informational(interim(100)).unwrap();
             }
             assert_eq!(whole(body).await, None, "{close:?}");
-            let done = flight.done().await;
-            assert_eq!(
-                (done.ending, done.delivery, done.times.sent),
-                (Ending::HungUp, Delivery::Partial, None)
-            );
-            let report = done.fault.unwrap();
-            assert!(report.fired, "{report:?}");
-            assert_eq!(report.says.contains("had said 100 Continue"), says);
+            was_cut_before_its_body(flight.done().await, says);
         }
     }
 }
