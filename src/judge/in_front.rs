@@ -29,10 +29,16 @@ pub fn in_front(cases: &[Seen<'_>]) -> Vec<String> {
     by_operation
         .into_iter()
         .flat_map(|(operation, cases)| {
-            let resent = resent(&cases);
+            // What is asked again at the end was sent for the first time, and made, elsewhere.
+            let afresh: Vec<&Seen<'_>> = cases
+                .iter()
+                .copied()
+                .filter(|seen| !asks_again(seen.case))
+                .collect();
+            let resent = resent(&afresh);
             let turned_away = turned_away(&cases);
             let several = several_memories(&cases);
-            let doubled = doubled(&cases);
+            let doubled = doubled(&afresh);
             resent
                 .into_iter()
                 .chain(doubled)
@@ -287,6 +293,12 @@ fn is_plain_repeat(round: &Round, exchange: &Exchange) -> bool {
             && other.outcome.is_within(Outcome::SUCCESS)
             && other.times.ended <= began(exchange)
     }) && exchange.forms.is_empty()
+}
+
+/// Whether it asks the keys of other cases again.
+fn asks_again(case: &Case) -> bool {
+    case.leaves()
+        .any(|step| matches!(step, Step::Recheck { .. }))
 }
 
 fn is_burst(case: &Case, step: &str) -> bool {

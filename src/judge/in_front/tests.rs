@@ -7,6 +7,7 @@ use crate::scenario::{LookupBy, OperationRole, PrincipalRole};
 use crate::transcript::{Delivery, Exchange, ProbeFacts, Reading, ReadingKind, Round, Shown};
 
 const REPEATS: &str = "steps:\n  - send: { as: first, key: fresh }\n  - send: { as: again, like: first, times: 3 }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n";
+const LEDGER: &str = "steps:\n  - recheck: { as: ledger, keys: all, at-most: 9 }\nexpect:\n  item-5:\n    - one-resource: { of: ledger }\n";
 const CROWD: &str = "steps:\n  - send: { as: first, key: fresh }\n  - burst: { as: crowd, like: first, copies: 2 }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n";
 const BURST: &str = "steps:\n  - burst: { as: burst, key: fresh, copies: 4 }\nexpect:\n  item-5:\n    - effects: { at-most: 1 }\n";
 
@@ -52,6 +53,34 @@ fn a_first_answer_that_is_marked_as_a_replay_was_not_the_first_to_arrive() {
         told(BURST, vec![raced, own()]).is_empty(),
         "another copy came first"
     );
+}
+
+#[test]
+fn keys_that_are_asked_again_at_the_end_are_not_fresh() {
+    let again = || {
+        round([
+            marked(paid("ledger", "pay_1")),
+            marked(paid("ledger", "pay_1").copy(1)),
+        ])
+        .late(&["pay_1", "pay_2", "pay_3"])
+    };
+    let plain = || {
+        round([
+            paid("ledger", "pay_1"),
+            marked(paid("ledger", "pay_1").copy(1)),
+        ])
+    };
+    // The same elsewhere is a first answer with a mark, and too many effects.
+    let said = told(REPEATS, vec![again(), plain()]);
+    assert!(
+        said.iter().any(|line| line.contains("first answers")),
+        "{said:?}"
+    );
+    assert!(
+        said.iter().any(|line| line.contains("effects of")),
+        "{said:?}"
+    );
+    assert_eq!(told(LEDGER, vec![again(), plain()]), Vec::<String>::new());
 }
 
 #[test]
